@@ -129,7 +129,7 @@ static void require_object(struct history *history, enum finding_kind kind, cons
 
 /* ---- refs ---- */
 
-/* It was made for the tree, and ends with it. */
+/* The branch was made for the tree, and ends with it. */
 static bool is_made_branch(const struct repository *repository, const char *name)
 {
 	const struct origin *origin = &repository->look->origin;
@@ -355,7 +355,7 @@ static void require_logged(struct history *history)
  * itself name commits that are also in the logs, until the log entries expire. */
 static void require_top(struct history *history)
 {
-	/* These name what another repository has, the tree of a merge, or a list. */
+	/* These files name what another repository has, the tree of a merge, or a list. */
 	static const char *const others[] = { "HEAD", "FETCH_HEAD", "AUTO_MERGE", "shallow" };
 	const struct repository *repository = history->repository;
 	cleanup_close int fd = open(repository->git_directory,
@@ -397,7 +397,7 @@ static void add_stashes(struct history *history)
 	git_oid oid;
 	size_t before = history->repository->look->verdict.count;
 	git_repository *git = history->repository->git;
-	/* Its entries are in its log, which can be lost. */
+	/* The stash's entries are in its log, which can be lost. */
 	if (git_reference_has_log(git, "refs/stash") != 0 &&
 	    git_stash_foreach(git, add_stash, history) < 0)
 		look_failed(history->repository, "its stash cannot be read");

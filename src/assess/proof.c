@@ -124,7 +124,7 @@ bool proof_find(const struct repository *repository, git_index *index, struct ti
 		is_clean &= file->is_tracked;
 		if (!entry)
 			continue;
-		/* It is there, so the wish to leave it out hides it. */
+		/* The file is there, so the flag to leave it out hides it. */
 		entry->flags_extended &= (uint16_t)~GIT_INDEX_ENTRY_SKIP_WORKTREE;
 		file->is_unchanged = is_unchanged(root, entry, file, &written);
 		explained += file->is_unchanged;

@@ -252,8 +252,8 @@ static int add_other(const struct repository *repository, const char *common,
 	cleanup_git git_repository *other = NULL;
 	cleanup_free char *objects = path_join(common, "objects");
 	git_odb *odb = NULL;
-	/* Its objects survive, so the walk may use them: what was fetched from here and merged
-	 * there is in no object of ours. */
+	/* The repository's objects survive, so the walk may use them: a merge there of commits that
+	 * were fetched from here is in no object of ours. */
 	int r = git_repository_odb(&odb, repository->git);
 	if (r == 0)
 		r = git_odb_add_disk_alternate(odb, objects);

@@ -89,7 +89,7 @@ static void check_rules(struct walk *walk, int directory, const char *name)
 
 /* ---- git directories ---- */
 
-/* These may be large, and no larger.  Others are not read. */
+/* The files that are read, and their greatest sizes. */
 static const struct {
 	const char *name;
 	off_t most;

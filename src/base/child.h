@@ -26,9 +26,9 @@ struct child_request {
 	size_t input_length;
 	bool gate;        /* descriptor 0 is a pipe whose other end is child.gate */
 	bool new_session; /* setsid(2): the terminal's signals do not reach it */
-	/* Its output goes to files in memory instead of pipes, so that it neither waits for us to
-	 * read nor dies when we end.  For children with bounded output.  We read the files when it
-	 * has ended: at most the last max_output bytes. */
+	/* The child's output goes to files in memory instead of pipes, so that it neither waits for
+	 * us to read nor dies when we end.  For children with bounded output.  We read the files
+	 * when it has ended: at most the last max_output bytes. */
 	bool outlives_us;
 	/* Descriptor of a file that gets all of its output; 0: none.  max_output is the most of its
 	 * end that is read.  It gets a session to itself, and a timeout ends all of that. */

@@ -442,7 +442,7 @@ struct removal {
 static int lift(int dirfd, const char *name, struct removal *removal, struct error *err)
 {
 	char lifted[32];
-	/* Its new ".." is written into it. */
+	/* The rename writes a new ".." into the directory. */
 	cleanup_close int fd = open_to_empty(dirfd, name, err);
 	if (fd < 0)
 		return -1;

@@ -57,7 +57,7 @@ void log_set_level(enum log_level level)
 
 void log_set_instance(const char *id)
 {
-	/* It may come from a command line or an environment, and must not forge a line. */
+	/* The id may come from a command line or an environment, and must not forge a line. */
 	cleanup_free char *shown = visible(id ? id : "");
 	snprintf(log_state.instance, sizeof(log_state.instance), "%.*s", (int)strcspn(shown, " "),
 		 shown);

@@ -119,8 +119,8 @@ static bool file_says(const char *path, const char *const *words, size_t count)
 	return false;
 }
 
-/* These managers give each container its own id. systemd(1) writes the file, and keeps the id.  A
- * namespace inside such a container also sees the file, but has another PID 1. */
+/* Container managers that give each container its own id. systemd(1) writes the file, and keeps the
+ * id.  A namespace inside such a container also sees the file, but has another PID 1. */
 static bool keeps_its_id(void)
 {
 	static const char *const managers[] = { "lxc", "lxc-libvirt", "systemd-nspawn", "wsl" };

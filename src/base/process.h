@@ -72,23 +72,23 @@ int process_find_by_environment(const char *entry, struct process_id **ret, size
  * array is the caller's. */
 int process_list_own(struct process_id **ret, size_t *ret_count, struct error *err);
 
-/* Its pid in its own pid namespace (proc(5), NSpid).  PROCESS_GONE as above. */
+/* The process's pid in its own pid namespace (proc(5), NSpid).  PROCESS_GONE as above. */
 int process_inner_pid(pid_t pid, pid_t *ret, struct error *err);
 
-/* Its parent now.  PROCESS_GONE as above. */
+/* The process's parent now.  PROCESS_GONE as above. */
 int process_parent(pid_t pid, pid_t *ret, struct error *err);
 
-/* Its ancestors, nearest first, at most size of them; returns how many.  Each was the parent at the
- * time.  The list ends at a process that cannot be examined, and where a parent has ended
- * meanwhile. */
+/* The process's ancestors, nearest first, at most size of them; returns how many.  Each was the
+ * parent at the time.  The list ends at a process that cannot be examined, and where a parent has
+ * ended meanwhile. */
 size_t process_ancestors(pid_t pid, struct process_id *ret, size_t size);
 
 /* Which process of our user listens at this socket (unix(7), SO_PEERCRED: that which called
  * listen(2))?  PROCESS_GONE: none. */
 int process_listening(const char *path, struct process_id *ret, struct error *err);
 
-/* Its working directory, as the kernel names it.  PROCESS_GONE as above, and when the directory
- * was removed (" (deleted)").  *ret is the caller's. */
+/* The process's working directory, as the kernel names it.  PROCESS_GONE as above, and when the
+ * directory was removed (" (deleted)").  *ret is the caller's. */
 int process_directory(pid_t pid, char **ret, struct error *err);
 
 /* Path of the terminal that it reads from ("/dev/pts/3"), NULL when descriptor 0 is not a terminal.
@@ -99,7 +99,7 @@ int process_terminal(pid_t pid, char **ret, struct error *err);
  * *ret is the caller's. */
 int process_variable(pid_t pid, const char *name, char **ret, struct error *err);
 
-/* Its initial environment, "NAME=VALUE" each.  PROCESS_GONE as above. */
+/* The process's initial environment, "NAME=VALUE" each.  PROCESS_GONE as above. */
 int process_environment(pid_t pid, struct strvec *ret, struct error *err);
 
 /* Path of its control group in the unified hierarchy (cgroups(7): the line "0::" of

@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* What a program that has ended still has to say is in its pipes already. */
+/* The last output of a program that has ended is in its pipes already. */
 enum { COLLECT_TIMEOUT_MS = 1000 };
 
 struct runner {
@@ -22,7 +22,7 @@ struct runner {
 	struct runner *next, **previous;
 };
 
-/* Those whose program has not ended: what a loop that ends leaves is not lost. */
+/* Runners whose program has not ended: a loop that ends must not lose them. */
 static struct runner *running;
 
 static void keep(struct runner *runner)
@@ -69,7 +69,7 @@ static void on_limit(void *context)
 	struct runner *runner = context;
 	loop_remove(TAKE_PTR(runner->end));
 	if (runner->child.pid > 0) {
-		/* It is not reaped yet, so that the group is still its own. */
+		/* The child is not reaped yet, so the group is still its own. */
 		if (runner->kills_group)
 			(void)kill(-runner->child.pid, SIGKILL);
 		child_abandon(&runner->child);
@@ -100,7 +100,7 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 	if (r == 0 && runner->child.input_left)
 		r = error_set(&runner->failure, ERROR_SYSTEM,
 			      "the input of %s does not fit into a pipe", runner->name);
-	/* It has hardly been born, and has opened nothing that counts. */
+	/* The child has just begun, and has opened no files that count. */
 	if (r == 0 && request->files)
 		(void)prlimit(runner->child.pid, RLIMIT_NOFILE, request->files, NULL);
 	if (r == 0)

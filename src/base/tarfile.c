@@ -95,7 +95,7 @@ static void add_record(struct strbuf *records, const char *key, const char *valu
 	strbuf_addf(records, "%zu %s=%s\n", rest + digits, key, value);
 }
 
-/* What does not fit into the header of an entry comes before it. */
+/* Fields that do not fit into the header of an entry come before it. */
 static int put_extension(struct tarfile *tar, const struct entry *entry, struct error *err)
 {
 	cleanup_strbuf struct strbuf records = { 0 };

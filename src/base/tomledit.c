@@ -290,7 +290,7 @@ static void scan_value(struct scan *scan, const struct strvec *path)
 				scan_value(scan, NULL);
 			else
 				scan_entry(scan, path, true);
-			/* It parses, so this does not happen; and if it does, it must end. */
+			/* A valid file always advances; an invalid one must end, too. */
 			scan->at += scan->at == before;
 		}
 		scan->at += scan->at < scan->length;
@@ -573,7 +573,7 @@ static void take_out(const struct scan *scan, const struct entry *entry, struct 
 		for (span.end++; is_space_or_tab(scan->text[span.end]); span.end++)
 			;
 	} else {
-		/* It is the last one: the comma before it goes, too. */
+		/* The comma before the last element goes, too. */
 		while (span.start > 0 && is_space_or_tab(scan->text[span.start - 1]))
 			span.start--;
 		if (span.start > 0 && scan->text[span.start - 1] == ',')

@@ -9,7 +9,7 @@
 
 static void signal_agent(const struct keeper *keeper, int signal_number)
 {
-	/* Its group first: the agent is the leader, and stays unreaped until we say so. */
+	/* The agent's group first: the agent leads it, and stays unreaped until we say so. */
 	if (keeper->agent)
 		(void)kill(-keeper->agent, signal_number);
 }

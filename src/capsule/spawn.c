@@ -164,7 +164,7 @@ int spawn_agent(const struct spawn *spawn, pid_t *ret, struct error *err)
 	(void)close(ends[1]);
 	if (pid < 0)
 		return error_set_errno(err, why, "make a process");
-	/* It ends without a word when the child becomes the agent. */
+	/* The pipe ends without a word when the child becomes the agent. */
 	if (fs_read_fd(read_end, "the child's words", WORDS_MAX, &words, NULL) < 0 ||
 	    words.length == 0) {
 		*ret = pid;

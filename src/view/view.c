@@ -55,7 +55,7 @@ static void on_collected(int fd, uint32_t events, void *context);
 
 static void collect(struct view *view)
 {
-	/* Its own session: the end of the window does not reach it. */
+	/* In a session of its own: the end of the window does not reach it. */
 	const struct child_request request = { .argv = view->collect,
 					       .new_session = true,
 					       .outlives_us = true };

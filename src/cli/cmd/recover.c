@@ -69,7 +69,7 @@ static void draw_bar(const struct recover_counts *counts, const struct revive_re
 	(void)fflush(stderr);
 }
 
-/* It was restored as it was, so there is nothing to say. */
+/* The session was restored as it was, so there is nothing to say. */
 static bool is_simple(const struct display *display, const struct revive_result *result)
 {
 	return !display->dry && result->outcome == REVIVED && !result->note;

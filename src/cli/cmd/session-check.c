@@ -25,7 +25,7 @@ static void print_verdict(const struct app *app, const struct instance *instance
 		say("safe to delete: %s", instance->workspace->path);
 	else
 		say("not safe to delete: %s %s", instance->workspace->path, verdict_claim(verdict));
-	/* Its lines are already in the form that a terminal shows. */
+	/* The verdict's lines are already in the form that a terminal shows. */
 	verdict_add_text(verdict, &lines);
 	printf("%s", strbuf_text(&lines));
 }

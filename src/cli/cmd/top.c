@@ -207,7 +207,7 @@ static int show_page(const struct top *top)
 
 /* ---- the roster ----------------------------------------------------------------------------- */
 
-/* Those whose usage was read last, in order. */
+/* The sessions whose usage was read last, in order. */
 static void gather(struct top *top)
 {
 	const size_t count = roster_count(top->roster);

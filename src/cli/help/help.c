@@ -208,7 +208,7 @@ static void add_other(struct strbuf *line, const char *word)
 	strbuf_addf(line, "%s%s", line->length ? ", " : "", name);
 }
 
-/* Those that are in no group. */
+/* The commands that are in no group. */
 static void add_ungrouped(struct strbuf *line)
 {
 	cleanup_strvec struct strvec seen = { 0 };

@@ -19,7 +19,7 @@ void candidates_put(const struct candidates *to, const char *word, const char *t
 /* ---- words --------------------------------------------------------------------------------------
  */
 
-/* Those that the list does not have yet, each behind what is typed of it. */
+/* The candidates that the list does not have yet, each behind what is typed of it. */
 static void put_list(const struct candidates *to, const struct offer *offer)
 {
 	const char *lead = or_empty(offer->lead);
@@ -103,7 +103,7 @@ static int put_sessions(const struct candidates *to, struct app *app, struct err
 	return 0;
 }
 
-/* Those of the sessions and of config.toml. */
+/* The groups of the sessions and of config.toml. */
 static int list_groups(struct app *app, struct strvec *ret, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };

@@ -172,7 +172,7 @@ static bool is_shown(const struct listing *listing, const struct roster_entry *e
 	       strvec_contains(&listing->statuses, or_empty(view_activity(&entry->view)));
 }
 
-/* Those that need their user come first. */
+/* Sessions that need their user come first. */
 static size_t rank(const struct roster_entry *entry)
 {
 	static const char *const ranks[] = { "waiting", "error",    "unknown",  "busy",   "idle",

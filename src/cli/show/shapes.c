@@ -111,7 +111,7 @@ struct json_object *json_of_instance(const struct deck *deck, const struct insta
 {
 	struct store_row row = { 0 };
 	const bool is_there = store_load_row(deck->store, instance->base, &row) == 0;
-	/* It may have been removed meanwhile. */
+	/* The session may have been removed meanwhile. */
 	const struct store_row rest = { .id = instance->id,
 					.title = instance->title,
 					.agent = instance->agent,
@@ -125,7 +125,7 @@ struct json_object *json_of_instance(const struct deck *deck, const struct insta
 	return object;
 }
 
-/* Its agent may have taken another attempt since. */
+/* The agent may have taken another attempt since. */
 const char *comeback_rung(const struct instance *instance)
 {
 	const struct attempt *attempt = run_attempt(&instance->run);

@@ -144,7 +144,7 @@ static int fail(const char *path, const char *why, struct error *err)
 			 why);
 }
 
-/* Its first block says so: most likely the user has named another file. */
+/* The first block is not of an archive: most likely the user has named another file. */
 static int no_archive(const struct archive *archive, const char *why, struct error *err)
 {
 	cleanup_free char *shown = visible(archive->path);
@@ -361,7 +361,7 @@ static int put_all(int fd, const char *description, const struct archive_source 
 	return tarfile_end(&tar, digest, err);
 }
 
-/* What is on disk is what was meant. */
+/* Check that the file on disk has what was to be written. */
 static int check(int fd, const char *path, const struct archive_source *sources, size_t count,
 		 struct error *err)
 {

@@ -45,7 +45,8 @@ static inline void capsule_closep(struct capsule **capsule)
 }
 #define cleanup_capsule CLEANUP(capsule_closep)
 
-/* Its process on this host.  pid 0: the host does not see it (a virtual machine's engine). */
+/* The capsule's process on this host.  pid 0: the host does not see it (a virtual machine's
+ * engine). */
 struct process_id capsule_process(const struct capsule *capsule);
 /* The agent's process on this host, as the last capsule_status() or capsule_start() on this
  * connection saw it.  pid 0: none runs, or the host does not see it. */

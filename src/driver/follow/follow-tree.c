@@ -94,7 +94,7 @@ void follow_remove_watch(struct follow *follow, struct watch *watch)
 	if (wd < 0)
 		return;
 	follow_forget_watch(follow, watch);
-	/* It fails when the directory is gone. That event then comes later. */
+	/* This fails when the directory is gone; the event of that comes later. */
 	(void)inotify_rm_watch(follow->fd, wd);
 }
 
@@ -219,7 +219,7 @@ static struct member *new_member(struct profile *profile, const char *base)
 	return member;
 }
 
-/* It also looks whether there is a manifest. */
+/* Watch the member, and look whether it has a manifest. */
 int follow_watch_member(struct follow *follow, struct profile *profile, const char *base,
 			struct member **ret, struct error *err)
 {

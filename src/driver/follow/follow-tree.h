@@ -94,7 +94,7 @@ int follow_watch_profile(struct follow *follow, const char *name, struct profile
 			 struct error *err);
 int follow_watch_member(struct follow *follow, struct profile *profile, const char *base,
 			struct member **ret, struct error *err);
-/* It is gone: forget it, and queue an event. */
+/* The directory is gone: forget it, and queue an event. */
 void follow_lose_profile(struct follow *follow, struct profile *profile);
 void follow_lose_member(struct follow *follow, struct member *member);
 /* Forget it, without an event. */

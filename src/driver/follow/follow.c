@@ -226,7 +226,7 @@ int follow_read(struct follow *follow, follow_handler handler, void *context, st
 	return r;
 }
 
-/* It finds a member even if we have not read its event yet. */
+/* Find a member even if we have not read its event yet. */
 static int member_of(struct follow *follow, const char *profile_name, const char *base,
 		     struct member **ret, struct error *err)
 {

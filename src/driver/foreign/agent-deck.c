@@ -232,7 +232,7 @@ static void take_homes(const struct theirs *theirs, struct import_row *row)
 	add_home(theirs, json_get_object(settings, "claude"), row);
 }
 
-/* What has no counterpart. */
+/* Tell which settings have no counterpart. */
 static void tell(const struct theirs *theirs, struct import_row *row)
 {
 	static const char *const left[][2] = {
@@ -411,7 +411,7 @@ static int list_homes(const struct foreign_place *place, struct hooked_homes *re
 		      struct error *err)
 {
 	cleanup_deck_files struct deck_files files = { 0 };
-	/* Its hooks may be left where its sessions are not. */
+	/* The program's hooks may be left where its sessions are not. */
 	(void)deck_files_find(place, &files);
 	const int r = deck_files_read_settings(&files, err);
 	ret->settings = xstrdup(files.config);
@@ -419,7 +419,7 @@ static int list_homes(const struct foreign_place *place, struct hooked_homes *re
 	return r;
 }
 
-/* They act when AGENTDECK_INSTANCE_ID is set. */
+/* The hooks act when AGENTDECK_INSTANCE_ID is set. */
 static const struct foreign_hooks left_hooks = {
 	.name = SOURCE,
 	.is_its = is_handler,
@@ -430,7 +430,7 @@ static const struct foreign_hooks left_hooks = {
 	.list_homes = list_homes,
 };
 
-/* What they say is missed, but the sessions are there. */
+/* A failure costs the settings, not the sessions. */
 static void take_settings(struct deck_files *files, struct import_rows *ret)
 {
 	cleanup_error struct error why = { 0 };

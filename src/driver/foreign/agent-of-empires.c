@@ -118,7 +118,7 @@ static const struct hooked settings_with_hooks[] = {
 	{ HOOKED_TOML, "CODEX_HOME", ".codex", "config.toml" },
 };
 
-/* They act when AOE_INSTANCE_ID is set. */
+/* The hooks act when AOE_INSTANCE_ID is set. */
 static const struct foreign_hooks left_hooks = {
 	.name = SOURCE,
 	.is_its = is_status_hook,

@@ -62,7 +62,7 @@ char *foreign_origin(const char *source, const char *path, const char *id)
 	return xasprintf("%s:%s:%s", source, real ? real : path, id);
 }
 
-/* What its zone is ahead of UTC, in microseconds: "...+02:00". */
+/* How far the time's zone is ahead of UTC, in microseconds: "...+02:00". */
 static int64_t zone_of(const char *text)
 {
 	int hours, minutes;
@@ -114,7 +114,7 @@ void foreign_take_pane(const char *pane, struct import_row *row)
 	row->title = dot ? xstrndup(pane, (size_t)(dot - pane)) : xstrdup(pane);
 	if (colon)
 		row->group = xstrndup(pane, (size_t)(colon - pane));
-	/* Its name is one name, whatever it has in it. */
+	/* A slash in the group's name does not make it two groups. */
 	for (char *c = row->group; c && *c; c++)
 		if (*c == '/')
 			*c = ' ';
@@ -153,7 +153,7 @@ static size_t count_pair(const char *option, const char *value, const char *word
 	return starts_with(word, option) && word[length] == '=' && streq(word + length + 1, value);
 }
 
-/* Its "-y" is about the installation of the agent. */
+/* The "-y" of this program is about the installation of the agent. */
 #define INSTALLER "npx"
 
 /* How many words at the index make an agent ask for no permission.  program: the agent's. */

@@ -42,7 +42,7 @@ static char *find_last(const char *directory, int64_t *ret_time)
 	return TAKE_PTR(path);
 }
 
-/* It moved to the first one's place once that exists, so there may be saves in both. */
+/* The program moves to the first place once that exists, so there may be saves in both. */
 static char *find_save(const struct foreign_place *place, int64_t *ret_time)
 {
 	int64_t old_time = 0, time = 0;

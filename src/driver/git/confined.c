@@ -24,7 +24,7 @@ static bool is_confined(int above, const char *name, unsigned depth, char **ret)
 	cleanup_strvec struct strvec names = { 0 };
 	cleanup_close int fd = -1;
 	fd = fs_openat(above, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
-	/* Its agent may have removed it just now, as git does with its locks. */
+	/* The agent may have removed the file just now, as git does with its locks. */
 	if (fd < 0 && errno == ENOENT)
 		return true;
 	bool confined = fd >= 0 && fstat(fd, &st) == 0 && depth < DEEPEST &&

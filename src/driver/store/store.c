@@ -129,7 +129,8 @@ int store_lock(struct store *store, const char *base, int64_t deadline_ms, struc
 	if (r == FS_LOCK_BUSY)
 		return STORE_BUSY;
 	r = open_instance(store, base, &directory, err);
-	/* It was removed while we waited.  The lock file is ours: remove it while we hold it. */
+	/* The session was removed while we waited.  The lock file is ours: remove it while we hold
+	 * it. */
 	if (r == STORE_ABSENT)
 		(void)unlinkat(store->directory, name, 0);
 	if (r != 0)

@@ -245,7 +245,7 @@ static int save_title(struct store *store, int trash, struct removed *removed, c
 	return r;
 }
 
-/* It is back with its title.  What could not be written now is left out of its next manifest. */
+/* The session is back with its title.  If this write fails, the next manifest drops the field. */
 static void drop_removed_title(struct store *store, const struct removed *removed)
 {
 	cleanup_close int directory = -1;

@@ -49,7 +49,7 @@ static void on_io(int fd UNUSED, uint32_t events UNUSED, void *context)
 static void on_timer(void *context)
 {
 	struct bus_attachment *attachment = context;
-	/* It is spent. The next deadline may be in the same millisecond. */
+	/* The timer is spent. The next deadline may be in the same millisecond. */
 	attachment->deadline_ms = INT64_MAX;
 	process(attachment);
 }

@@ -173,7 +173,7 @@ int bus_call(sd_bus *bus, sd_bus_message *call, int64_t deadline_ms, sd_bus_mess
 	    sd_bus_error_has_name(refusal, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not available: %s", peer_name(bus),
 				 bus_refusal_text(refusal));
-	/* It returns the number of the error; -ENOMEM: it has copied nothing. */
+	/* The result is the error's number; after -ENOMEM nothing was copied. */
 	(void)sd_bus_error_copy(ret_refusal, refusal);
 	return BUS_REFUSED;
 }

@@ -21,7 +21,7 @@ static int check_installed(struct error *err)
 	return r < 0 || tmux_check_version(version, err) < 0 ? -1 : 0;
 }
 
-/* Its pane ends with us, and the server with its pane. */
+/* The server ends with its pane, and the pane with us. */
 static int start_server(const struct tmux_probe *probe, struct tmux_started *ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };

@@ -73,14 +73,14 @@ static int walk_into(const struct walking *walking, const char *path, const char
 	return 0;
 }
 
-/* What is not there has nothing for us. */
+/* A missing path is no problem. */
 static void note_problem(const char *path, struct shelf *shelf)
 {
 	if (errno != ENOENT && errno != ENOTDIR && !shelf->problem)
 		shelf->problem = xasprintf("open %s: %s", path, strerror(errno));
 }
 
-/* What fits the pattern below path. */
+/* Visit the paths below path that fit the pattern. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the pattern */
 static int walk(const struct walking *walking, const char *path, const char *pattern,
 		const char *id, struct error *err)

@@ -131,7 +131,7 @@ static void look_at(const struct deck *deck, const char *name, bool is_needed, s
 
 /* ---- the capsule ------------------------------------------------------------------------------- */
 
-/* It runs in images without any library, so it must need no loader. */
+/* The capsule runs in images without any library, so it must need no loader. */
 static char *examine_capsule(const char *path)
 {
 	ElfW(Ehdr) header;

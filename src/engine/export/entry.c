@@ -64,7 +64,7 @@ static int fail_owned(const struct entry *entry, const struct owned_session *own
 			 owner->id, owner->profile);
 }
 
-/* Its conversation has no id: it is the file in the place of the session. */
+/* The conversation has no id: it is the file in the place of the session. */
 static bool is_latest(const struct parcel *parcel)
 {
 	return parcel->number && !parcel->session_id;

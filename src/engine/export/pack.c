@@ -47,7 +47,7 @@ static void load_clear(struct load *load)
 static bool is_unused(const struct instance *instance, const struct agent *agent)
 {
 	const struct conversation *conversation = &instance->conversation;
-	/* Its conversation is the latest of its place, and has no id. */
+	/* The conversation is the latest of its place, and has no id. */
 	if (!conversation->session_id && registry_strategy(agent) == STRATEGY_CONTINUE)
 		return !instance->last_used_at;
 	return !conversation->session_id ||

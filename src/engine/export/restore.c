@@ -70,7 +70,7 @@ static void refuse(struct restore_step *step, enum restore_verdict verdict, cons
 	replace_string(&step->title, NULL);
 }
 
-/* Its agent is one of the user's own, and comes out of the same file. */
+/* The agent is one of the user's own, and comes out of this file. */
 static bool brings_agent(const struct unpack_file *file, const struct parcel *parcel)
 {
 	return strvec_contains(&file->parcels.agents, parcel->agent);
@@ -101,7 +101,7 @@ static void take_names(struct restore_plan *plan, struct restore_step *step)
 	step->title = free_title(plan->taken, step->parcel);
 }
 
-/* Its id alone is of no use in another home. */
+/* A conversation's id alone is of no use in another home. */
 static bool is_out_of_reach(const struct entry *entry)
 {
 	return entry->is_rehomed && !entry->parcel->number && entry->parcel->session_id;

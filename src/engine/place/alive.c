@@ -89,7 +89,7 @@ const char *place_end_reason(const struct place_run *run)
 	return place ? place->lost : "it was killed";
 }
 
-/* Its place, if what is written down of its processes means something now. */
+/* The run's place, if the record of its processes is of this boot and machine. */
 static const struct place *place_now(const struct place_run *run)
 {
 	return place_relation(run) == MACHINE_THIS_BOOT ? place_of(run) : NULL;

@@ -34,10 +34,10 @@ const char *place_end_reason(const struct place_run *run);
 const char *place_silence(const struct place_run *run);
 /* Did its server not answer when it was asked last, or is it stopped?  Asks no server. */
 bool place_was_silent(const struct place_run *run);
-/* Its agent has ended, and the news of it may be lost: make it look. */
+/* The agent has ended, and the news may be lost: make the run look. */
 void place_nudge(const struct place_run *run);
 
-/* Does it live, and nothing shows it any more?  Asks no child process. */
+/* Is the run alive without a window?  Asks no child process. */
 bool place_lacks_window(const struct place_run *run);
 
 /* What tells of its end, if it is of this boot and this machine; else there is nothing. */

@@ -153,7 +153,7 @@ static void wake(struct roster *roster, int64_t at_ms)
 		(void)loop_set_timer(roster->timer, at_ms, NULL);
 }
 
-/* Its manifest and its processes are to be looked at again. */
+/* Mark the member: its manifest and its processes are to be looked at again. */
 static void touch(struct member *member)
 {
 	member->is_stale = member->is_touched = true;
@@ -292,7 +292,7 @@ static void plan_first_look(struct member *member, bool is_other)
 	const struct view *view = &member->entry.view;
 	const struct store_row *row = &member->entry.row;
 	const bool is_mute = view->is_silent && !view->host;
-	/* It may begin to answer again, and nothing would tell. */
+	/* The server may begin to answer again, and no event would tell. */
 	if (is_mute && (roster->looks == ROSTER_LOOKS || roster->looks == ROSTER_LOOKS_IF_OLD))
 		member->look_at_ms = roster->loop && member->looked_at_ms
 					     ? member->looked_at_ms + ASK_MS
@@ -750,7 +750,7 @@ void roster_close(struct roster *roster)
 
 void roster_look(struct roster_entry *entry)
 {
-	/* It is the first of its member. */
+	/* The entry is the first field of its member. */
 	touch((struct member *)entry);
 }
 

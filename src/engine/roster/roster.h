@@ -38,14 +38,14 @@ struct roster_entry {
 
 enum roster_what {
 	ROSTER_ADDED,
-	/* Its manifest was written, one of its processes has ended, or another process has looked
-	 * at it: differs tells what is other than before, and may be 0. */
+	/* The manifest was written, one of the processes has ended, or another process has looked
+	 * at the session: differs tells what is other than before, and may be 0. */
 	ROSTER_CHANGED,
 	/* Changed, but only by a report of its agent. */
 	ROSTER_ACTIVITY,
-	/* It is gone: entry is as it was last known, and is freed after the call. */
+	/* The session is gone: entry is as it was last known, and is freed after the call. */
 	ROSTER_REMOVED,
-	/* Its server is there and its agent is not: the server was made to look. */
+	/* The server is there and the agent is not: the server was made to look. */
 	ROSTER_NUDGED,
 	/* With ROSTER_LOOKS_TELLS: something may have been printed since this was told last. */
 	ROSTER_OUTPUT,
@@ -73,7 +73,7 @@ struct roster_event {
 	enum instance_activity activity_before;
 	bool was_held;
 };
-/* It may not call roster_read() or roster_close().  NULL: no events are wanted. */
+/* The handler may not call roster_read() or roster_close().  NULL: no events are wanted. */
 typedef void (*roster_handler)(const struct roster_event *event, void *context);
 
 /* At screens (engine/screen/activity.h).  With a loop: when something was printed, at most once in

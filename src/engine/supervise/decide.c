@@ -28,7 +28,7 @@ static bool is_intent(const struct supervise_facts *facts)
 	       (state_is_starting(instance->observed.state) && !facts->is_live);
 }
 
-/* It is to run and does not. */
+/* The session is to run and does not. */
 static struct supervise_decision plan(const struct supervise_facts *facts,
 				      const struct settings *settings, int64_t now_ms,
 				      int64_t now_us)

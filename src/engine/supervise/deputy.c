@@ -180,7 +180,7 @@ struct deputy *deputy_begin(struct deck *deck, const struct instance *instance)
 		return NULL;
 	}
 	watch_socket(deputy);
-	/* Its descriptor tells of what comes after this. */
+	/* The loop's descriptor tells only of later events. */
 	if (!take_turns(deputy))
 		return NULL;
 	deputy->watch = (struct child_watch){ .fd = loop_descriptor(deputy->loop),

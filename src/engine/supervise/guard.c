@@ -127,7 +127,7 @@ static int remove_one(const struct guard_file *file, struct error *err)
 		return r;
 	if (unlink(path) < 0)
 		return error_set_file(err, errno, "remove %s", path);
-	/* It may have other files. */
+	/* The directory may have other files. */
 	(void)rmdir(directory);
 	return 0;
 }

@@ -124,7 +124,7 @@ static void on_sent(const struct child_result *result, const struct error *failu
 {
 	if (failure)
 		log_warning("notify: %s", failure->message);
-	/* It logs by itself what it cannot do. */
+	/* The command logs its own failures. */
 	else if (result->exit_status != 0)
 		log_warning("notify: agentdeck notice failed with status %d", result->exit_status);
 }

@@ -44,7 +44,7 @@ static void describe(const struct roster_entry *entry, struct service_session *r
 		.agent = row->agent,
 		.directory = row->lookup_directory,
 		.session_id = row->session_id,
-		/* It asks no server, so one that does not answer runs (docs/bus.md). */
+		/* No server is asked, so one that does not answer counts as running (docs/bus.md). */
 		.status = view->host ? "unknown" : instance_state_name(view->state),
 		.activity = runs ? instance_activity_name(view->activity) : NULL,
 		.reason = row->held ? row->held : view->reason,

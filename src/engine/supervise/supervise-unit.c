@@ -215,7 +215,7 @@ static bool has_package(const struct deck *deck, const struct strvec *path,
 
 static int write_file(const char *directory, const char *text, struct error *err)
 {
-	/* It may be a link of the user's: whatever it is, the user manager looks there. */
+	/* The directory may be a link of the user's: the user manager follows it, too. */
 	cleanup_close int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dirfd < 0 && errno != ENOENT)
 		return error_set_errno(err, errno, "open %s", directory);

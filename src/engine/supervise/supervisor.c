@@ -46,7 +46,7 @@ void supervisor_start(struct supervisor *supervisor, const struct strvec *argume
 		.child = {
 			.argv = (const char *const *)strvec_argv(&argv),
 			.environment = environment ? environment->items : NULL,
-			/* It goes on when we end, and a signal to our group is not for it. */
+			/* The restart continues when we end, and gets no signal to our group. */
 			.new_session = true,
 			.outlives_us = true,
 		},

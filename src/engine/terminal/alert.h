@@ -22,7 +22,7 @@ enum alert_terminal {
 	/* A pane of another tmux: a sequence is passed on to its terminal, if its user allows that
 	 * (allow-passthrough). */
 	ALERT_IN_TMUX,
-	/* It would show a sequence as text, or knows none: only the bell. */
+	/* The terminal would show a sequence as text, or knows none: only the bell. */
 	ALERT_PLAIN,
 };
 /* By what tmux says of the client: the name (TERM) and the answer of the terminal itself. */

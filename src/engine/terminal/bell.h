@@ -18,7 +18,7 @@ struct bell_wish {
 };
 
 struct bell;
-/* It has rung, and will not again before bell_look_argv(). */
+/* The bell has rung, and will not ring again before bell_look_argv(). */
 typedef void (*bell_handler)(void *context);
 /* Listen.  Copies the wish; *ret ends before the loop.  ERROR_INVALID: that is no directory of a
  * run. */

@@ -337,8 +337,8 @@ static const char *id_of(const char *base)
 	return own_base && own_id && streq(own_base, base) ? own_id : base;
 }
 
-/* Its socket is gone by now, or belongs to the next run.  Only the name of the socket distinguishes
- * a server of ours from that of a person who calls this by hand. */
+/* The server's socket is gone by now, or belongs to the next run.  Only the name of the socket
+ * distinguishes a server of ours from that of a person who calls this by hand. */
 void terminal_end_own(const char *base)
 {
 	struct process_id server;

@@ -122,8 +122,8 @@ int terminal_set_title(const char *socket, const char *title, struct error *err)
 /* How the pane's last process ended, as its server has noted it: code, signal, and the end of the
  * screen.  The last milliseconds of output may be missing.  *ret is the caller's. */
 int terminal_how_ended(const char *socket, struct exit_record *ret, struct error *err);
-/* Its last words, when it has just ended and the server may not know yet.  NULL: it noted nothing
- * within 500 ms.  The caller frees. */
+/* The agent's last words, when it has just ended and the server may not know yet.  NULL: it noted
+ * nothing within 500 ms.  The caller frees. */
 char *terminal_hear_words(const struct instance *instance) MUST_USE;
 
 /* The pane's process has ended, or the process that was to judge its end, and tmux before 3.5 may

@@ -82,7 +82,7 @@ static bool has_root_id(const char *root)
 	return id != NULL;
 }
 
-/* It was made elsewhere: our record says where, and its path has the id. */
+/* The tree was made elsewhere: our record says where, and its path has the id. */
 static void follow_record(const struct origin *origin, const char *id, struct orphan *orphan)
 {
 	cleanup_free char *root = tree_root_of(origin->path, id);

@@ -58,7 +58,7 @@ int tree_is_as_made(const struct deck *deck, const struct instance *instance, bo
 		return 0;
 	}
 	*ret = false;
-	/* Its commit may only be in the tree that it is a fork of. */
+	/* The commit of a fork may only be in the tree of the original. */
 	if (workspace->from)
 		return 0;
 	int r = tree_open(deck, instance->id, false, &directory, err);

@@ -23,8 +23,8 @@
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* It goes with the tree: what its agent made one level up, as with `git worktree add ../other`, or
- * the tree itself under another name. */
+/* Judge what is deleted with the tree: files that its agent made one level up, as with `git
+ * worktree add ../other`, or the tree itself under another name. */
 static void judge_beside(int directory, const char *name, struct verdict *ret)
 {
 	cleanup_strvec struct strvec names = { 0 };

@@ -313,7 +313,7 @@ static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
 		  workspace->kind == WORKSPACE_CLONE ? " of its source" : "");
 }
 
-/* Its agent can work in it, and git cannot. */
+/* Without its source the agent can work in the tree, and git cannot. */
 static void check_source(struct deck *deck, const struct instance *instance)
 {
 	cleanup_free char *gone = tree_source_gone(deck, instance);
@@ -328,7 +328,7 @@ static int need_source(const struct deck *deck, const struct instance *instance,
 	return gone ? error_set(err, ERROR_NOT_FOUND, "%s", gone) : 0;
 }
 
-/* It was made before roots had ids, and is there now. */
+/* Record the root's id of a tree that was made before roots had ids, and is there now. */
 static int note_older_root(const struct deck *deck, struct instance *instance, bool *ret_changed,
 			   struct error *err)
 {
@@ -352,7 +352,7 @@ static int look_for_tree(const struct workspace *workspace, bool *ret, struct er
 	return 0;
 }
 
-/* Its agent would look for these. */
+/* The agent would look for these files. */
 static void say_what_is_missing(struct deck *deck, const struct workspace *workspace)
 {
 	cleanup_free char *modules = path_join(workspace->path, ".gitmodules");

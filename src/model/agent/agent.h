@@ -82,9 +82,9 @@ struct agent {
 	 * strip_value take a value (also as --flag=value), strip_optional take one if the next word
 	 * is not a flag, strip take none. */
 	struct strvec strip, strip_value, strip_optional;
-	/* Those whose value is the id: it is adopted when the user's argv has one. */
+	/* Options whose value is the id: it is adopted when the user's argv has one. */
 	struct strvec adopt;
-	/* Those that ask for the latest conversation: it is looked up when the session is made. */
+	/* Options that ask for the latest conversation: it is looked up when the session is made. */
 	struct strvec latest;
 	/* Flags, or a subcommand, with which it answers once and exits: they are refused for a
 	 * session. */

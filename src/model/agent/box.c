@@ -35,7 +35,7 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t character)
 	return false;
 }
 
-/* Its length; 0 at the end of the text. */
+/* The character's length; 0 at the end of the text. */
 static size_t read_character(const char *text, uint32_t *ret)
 {
 	const unsigned char first = (unsigned char)*text;

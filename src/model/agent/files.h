@@ -43,7 +43,7 @@ struct agent_files {
 /* The files of a layout with a name (session.conversations of an entry); NULL: it is unknown.
  * Static. */
 const struct agent_files *agent_files_named(const char *layout);
-/* Those that agentdeck knows: "\"projects\", \"chats\", ..."; static. */
+/* The layouts that agentdeck knows, for messages. */
 #define AGENT_FILES_LAYOUTS "\"projects\", \"chats\", \"rollouts\""
 
 /* The slots of conversation and lock. */

@@ -92,7 +92,7 @@ static const char *broken_files(const char *text)
 				       : "is not a known layout (known: " AGENT_FILES_LAYOUTS ")";
 }
 
-/* That of driver/transcript/holder.h. */
+/* The layout of driver/transcript/holder.h. */
 static const char *broken_processes(const char *text)
 {
 	return streq(text, "sessions") ? NULL : "is not a known layout (known: \"sessions\")";
@@ -125,7 +125,7 @@ static const char *broken_file(const char *text)
 		       : "must be an absolute path, or start with \"~/\" or \"{home}/\"";
 }
 
-/* It is looked for below two homes, so it must not lead out of them. */
+/* The file is looked for below two homes, so its path must not lead out of them. */
 static const char *broken_home_file(const char *text)
 {
 	const char *rest = strchr(text, '/');

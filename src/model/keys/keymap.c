@@ -174,7 +174,7 @@ char *keymap_all(const struct keymap *keymap, enum action action)
 	const key_code *keys = keymap->keys[action];
 	for (size_t i = 0; i < ACTION_KEYS && keys[i] != KEY_CODE_NONE; i++)
 		strbuf_addf(&text, "%s%s", text.length ? ", " : "", key_text(keys[i], name));
-	/* Those of attach and quit are so only in some places, which say it. */
+	/* The keys of attach and quit hold only in some places, which say so. */
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (fixed[i].action == action && action != ACTION_ATTACH && action != ACTION_QUIT &&
 		    !has_key(keys, fixed[i].key))

@@ -143,9 +143,9 @@ void import_plan(const struct import_rows *rows, const struct import_target *tar
 void import_plan_free(struct import_plan *plan);
 #define cleanup_import_plan CLEANUP(import_plan_free)
 
-/* It becomes a session. */
+/* Does the row become a session? */
 bool import_is_made(const struct import_step *step);
-/* Its agent can be taken over: into a new session, or into the one that was made of it. */
+/* Can its agent be taken over: into a new session, or into the one that was made of it? */
 bool import_can_adopt(const struct import_step *step);
 /* "import", "fresh", "done", "removed", "runs", "ask", "conflict", "refuse"; static. */
 const char *import_verdict_name(enum import_verdict verdict);

@@ -14,7 +14,7 @@ enum {
 static bool is_ready_without_box(const struct ready_facts *facts)
 {
 	if (facts->can_report && facts->has_reported) {
-		/* It waits for the user, and we cannot see for what. */
+		/* The agent waits for the user, and we cannot see for what. */
 		if (facts->activity == ACTIVITY_WAITING)
 			return false;
 		return !facts->has_box_pattern || facts->activity == ACTIVITY_BUSY ||

@@ -77,7 +77,7 @@ struct restart_plan restart_decide(const struct instance *instance, const struct
 	};
 }
 
-/* They would count when their time comes. */
+/* Restarts of the future would count when their time comes. */
 static void forget_future(struct instance *instance, int64_t now_us)
 {
 	size_t kept = 0;

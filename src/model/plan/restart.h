@@ -42,7 +42,7 @@ struct restart_plan restart_decide(const struct instance *instance, const struct
 enum restart_policy restart_policy_of(const struct instance *instance,
 				      const struct settings *settings);
 
-/* It is being restarted automatically, now.  Those of the future are forgotten. */
+/* Note that the session is restarted automatically, now.  Restarts of the future are forgotten. */
 void restart_note(struct instance *instance, int64_t now_us);
 
 /* What was noted last did not take place: nothing was started. */
@@ -55,11 +55,11 @@ void restart_hold(struct instance *instance, enum hold kind, const char *why);
  * neither does the hold for it.  relation: as for restart_decide(). */
 bool restart_is_held(const struct instance *instance, enum machine_relation relation);
 
-/* It is not held any more. */
+/* Restart the session automatically again from now on. */
 void restart_release(struct instance *instance);
 
-/* Why it is held for the limit of these settings: "it ended 6 times within 600 s".  The caller
- * frees. */
+/* Why the session is held for the limit of these settings: "it ended 6 times within 600 s".  The
+ * caller frees. */
 char *restart_limit_text(const struct settings *settings) MUST_USE;
 
 /* Why it ended, for people: this, and that no restart follows if its policy is the reason.  why:

@@ -85,7 +85,7 @@ static const char *heading_of(enum finding_kind kind)
 	}
 }
 
-/* Its texts are visible() already. */
+/* The finding's texts are visible() already. */
 static char *item_of(const struct finding *finding)
 {
 	const bool both = *finding->name && *finding->detail;

@@ -129,7 +129,7 @@ void field_set_number(const struct field *field, void *target, int64_t number);
 char *field_text(const struct field *field, const void *source);
 /* The struct then has this very text. */
 void field_set_text(const struct field *field, void *target, char *text);
-/* Its value as a word; static. */
+/* The field's value as a word; static. */
 const char *field_word(const struct field *field, const void *source);
 /* The number of a word in a list that ends with NULL; -1: it is none of them. */
 int word_find(const char *const *words, const char *word);

@@ -303,11 +303,11 @@ void exit_record_clear(struct exit_record *record);
 void attempt_clear(struct attempt *attempt);
 /* Append a copy of attempt to the run's ladder. */
 void run_add_attempt(struct run *run, const struct attempt *attempt);
-/* Its reason as a word; NULL: there is none.  Borrowed. */
+/* The attempt's reason as a word; NULL: there is none.  Borrowed. */
 const char *attempt_reason(const struct attempt *attempt);
 /* As attempt_reason(), but for people. */
 const char *attempt_why(const struct attempt *attempt);
-/* Its tmux server: the window of a run with a capsule, else its server.  Borrowed. */
+/* The run's tmux server: the window of a run with a capsule, else its server.  Borrowed. */
 const struct process_id *run_tmux_server(const struct run *run);
 /* The attempt that runs now, NULL when there is no run.  Borrowed. */
 const struct attempt *run_attempt(const struct run *run);
@@ -339,7 +339,7 @@ const char *instance_lookup_directory(const struct instance *instance);
 /* The user says which directory (a real path) the instance is for.  The directory that the
  * conversation was moved to stays. */
 void instance_set_directory(struct instance *instance, const char *directory);
-/* Its conversation is resumed in this directory. */
+/* Resume its conversation in this directory. */
 void instance_set_launch_directory(struct instance *instance, const char *directory);
 
 /* Give the conversation another id: the old one goes to previous (once), first_turn_seen and

@@ -39,7 +39,7 @@ static bool is_notes(const char *notes)
 	return length <= NOTES_MAX && is_utf8(notes, length);
 }
 
-/* It is only compared. */
+/* An origin is only compared. */
 static bool is_origin(const char *origin)
 {
 	const size_t length = strlen(origin);

@@ -96,7 +96,7 @@ static const struct state_cell cells[EVENT_COUNT][PHASE_COUNT] = {
 	[EVENT_RESTART_PENDING] = {
 		[PHASE_RESTARTING] = { CHANGE(STOPPING, 0) },
 	},
-	/* Its end was another moment. */
+	/* The end was at another moment. */
 	[EVENT_UNDECIDED] = {
 		[PHASE_STOPPED] = { CHANGE(STOPPED, EFFECT_NO_STAMP) },
 	},

@@ -117,13 +117,14 @@ static inline bool state_is_starting(enum instance_state state)
 	return state == STATE_STARTING;
 }
 
-/* It failed, was killed, or could not be started. */
+/* The session failed, was killed, or could not be started. */
 static inline bool state_is_error(enum instance_state state)
 {
 	return state == STATE_ERROR;
 }
 
-/* It ended as its user wanted: by a stop, which leaves no reason, or because the agent quit. */
+/* The session ended as its user wanted: by a stop, which leaves no reason, or because the agent
+ * quit. */
 static inline bool state_is_at_rest(enum instance_state state, enum instance_desired desired)
 {
 	return state == STATE_STOPPED && desired == DESIRED_STOPPED;

@@ -17,7 +17,7 @@ enum workspace_kind {
 	WORKSPACE_CLONE,    /* a repository beside it */
 };
 
-/* Its user's setup, which runs in a new tree before the first agent. */
+/* The user's setup, which runs in a new tree before the first agent. */
 enum workspace_setup {
 	SETUP_NONE, /* there was none when the tree was made; or it is done, or was left out */
 	SETUP_WANTED,

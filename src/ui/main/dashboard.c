@@ -534,7 +534,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 				       .err = err,
 				       .client = asked->client,
 				       .wall_wish = asked->wall };
-	/* These use it until they are freed. */
+	/* The parts below use the dashboard until they are freed. */
 	cleanup_peek struct peek *peek = NULL;
 	cleanup_seek struct seek *seek = NULL;
 	cleanup_gallery struct gallery *gallery = NULL;

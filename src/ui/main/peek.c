@@ -49,7 +49,7 @@ static void set_timer(struct peek *peek, int64_t at_ms)
 		peek->is_waiting = loop_set_timer(peek->timer, at_ms, NULL) == 0;
 }
 
-/* It is over, and what has happened meanwhile is not in it. */
+/* The command is over; later events are not in its output. */
 static void end_command(struct peek *peek)
 {
 	free(TAKE_PTR(peek->id));

@@ -176,6 +176,5 @@ size_t list_top(struct list *list, size_t height);
 void list_choose(struct list *list, struct item *item, bool is_chosen);
 void list_choose_none(struct list *list);
 size_t list_chosen(const struct list *list);
-/* Those that are chosen; else the selected one.  The caller frees the array, which is NULL for
- * none. */
+/* The chosen items; else the selected one.  The caller frees the array, which is NULL for none. */
 struct item **list_targets(struct list *list, size_t *ret_count) MUST_USE;

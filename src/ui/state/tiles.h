@@ -24,8 +24,8 @@ struct rectangle {
 
 /* On one page, the tiles of the last row share its width. */
 struct tiles tiles_plan(const struct tiles_wish *wish);
-/* Those of a page do not overlap.  Without place for a row or a column it is empty.  index: below
- * count. */
+/* The tiles of a page do not overlap.  Without place for a row or a column it is empty.  index:
+ * below count. */
 struct rectangle tiles_rectangle(const struct tiles *tiles, size_t index);
 /* The page that the tile is on, from 0. */
 size_t tiles_page(const struct tiles *tiles, size_t index);

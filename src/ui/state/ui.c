@@ -119,7 +119,7 @@ static void next_waiting(struct ui *ui)
 	if (!list_next_waiting(ui->list)) {
 		ui_tell(ui, "No session waits for you.", false);
 	} else if (ui->search && !list_is_searched(ui->list)) {
-		/* It was hidden by the search, which is over. */
+		/* The search that hid it is over. */
 		replace_string(&ui->search, NULL);
 		ui->searches++;
 	}

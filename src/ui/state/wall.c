@@ -217,7 +217,7 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 	if (key == KEY_CODE_PASTE || key == KEY_CODE_PASTE_END) {
 		ui->is_pasting = key == KEY_CODE_PASTE;
 	} else if (ui->is_pasting) {
-		/* It was meant for an agent. */
+		/* The key was meant for an agent. */
 	} else if (action == ACTION_QUIT) {
 		ret->kind = WISH_QUIT;
 	} else if (action == ACTION_SUSPEND) {

@@ -64,8 +64,8 @@ static void read_settings(void)
 	}
 }
 
-/* Those that can be read on a light and on a dark background, also where bold is bright: neither
- * yellow, cyan nor blue.  What has no colour here is bold or dim. */
+/* Only colours that can be read on a light and on a dark background, also where bold is bright:
+ * neither yellow, cyan nor blue.  Other styles are bold or dim. */
 static void begin_colors(void)
 {
 	static const struct {

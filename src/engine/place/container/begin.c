@@ -147,7 +147,7 @@ int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct i
 	r = start_agent(deck, instance, agent, capsule, &failure);
 	if (r == 0 || failure.code != ERROR_CHILD)
 		return r < 0 ? error_move(err, &failure) : r;
-	/* It has ended before it began: the pane shows that, and takes the next attempt. */
+	/* The agent could not begin: the pane shows that, and takes the next attempt. */
 	log_error("%s", failure.message);
 	error_clear(&failure);
 	return 0;
@@ -260,7 +260,7 @@ static int run_in(struct capsule *capsule, struct deck *deck, struct instance *i
 	struct process_id process;
 	struct capsule_status status;
 	environment_inside(deck, instance, command->agent, &beginning.environment);
-	/* It writes to a terminal, and its words are for us. */
+	/* The program writes to a terminal, and we read its words. */
 	strvec_push(&beginning.environment, "NO_COLOR=1");
 	strvec_push(&beginning.environment, "TERM=dumb");
 	if (hand_secrets(deck, instance->recipe, run, capsule, err) < 0 ||
@@ -317,7 +317,7 @@ int container_run_command(struct deck *deck, struct instance *instance,
 		       : run_in(capsule, deck, instance, command, ret, err);
 }
 
-/* Its container may be paused as well. */
+/* The container may be paused as well. */
 static int wake_up(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		   const struct agent *agent, struct capsule **ret, struct error *err)
 {

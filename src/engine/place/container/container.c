@@ -96,7 +96,7 @@ static void container_find_gaps(struct deck *deck UNUSED, const struct instance 
 	}
 }
 
-/* Its daemons end with the container. */
+/* The agent's daemons end with the container. */
 static void container_end_daemons(struct deck *deck UNUSED, const struct instance *instance UNUSED,
 				  const struct agent *agent UNUSED)
 {
@@ -138,7 +138,7 @@ static bool is_containers_own(const char *group)
 	return false;
 }
 
-/* Its scope is the container's control group: that of the capsule, not that of the window. */
+/* The run's scope is the container's control group: that of the capsule, not that of the window. */
 static void container_usage(const struct place_run *run, struct place_usage *ret)
 {
 	cleanup_free char *group = container_control_group(run);

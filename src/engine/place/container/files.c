@@ -94,7 +94,7 @@ static int write_users(int fd, const struct recipe *recipe, struct error *err)
 		       : 0;
 }
 
-/* Its agent begins without them as well, so a failure is no reason not to start. */
+/* The agent begins without these files as well, so a failure is no reason not to start. */
 void container_fill_home(struct deck *deck, const struct instance *instance,
 			 const struct agent *agent)
 {
@@ -171,7 +171,7 @@ static int from_command(const char *text, struct strbuf *ret, struct error *err)
 		return r < 0 ? -1
 			     : error_set(err, ERROR_NOT_FOUND, "%s is not installed",
 					 argv.items[0]);
-	/* Its output may be the secret: of a failure only the status is told. */
+	/* The output may be the secret, so only the status of a failure is told. */
 	if (result.exit_status != 0)
 		return error_set(err, ERROR_CHILD, "%s ended with status %d", argv.items[0],
 				 result.exit_status);

@@ -523,7 +523,7 @@ static void note_consent(struct ladder *ladder, const struct recreate_facts *fac
 	ladder->deck->needs_rebuild = recreate_plan(&agreed, title, &plan, NULL) == 0;
 }
 
-/* Its caller saves it. */
+/* The caller saves the instance. */
 static void note_comeback(struct instance *instance, bool is_new, const struct recreate_plan *plan)
 {
 	struct comeback *comeback = &instance->came_back;

@@ -157,8 +157,8 @@ struct observation container_observe(struct deck *deck, const struct instance *i
 	return seen;
 }
 
-/* Its engine, or the machine that goes down, has stopped the container, and the agent ended in
- * order: that is not what its user wanted.  A stop of ours has said so in the manifest. */
+/* If the engine, or the machine that goes down, has stopped the container, the agent ended in
+ * order, but not as its user wanted.  A stop of ours is in the manifest. */
 static void note_end(struct exit_record *record, int code, int signal_number, bool by_stop)
 {
 	record->code = by_stop ? 0 : code;

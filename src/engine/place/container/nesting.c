@@ -56,7 +56,7 @@ static int check_itself(const struct mounts *mounts, struct error *err)
 /* A directory of agentdeck's. */
 struct own {
 	const char *path;
-	/* It has sockets.  A connection to one needs no write access to its file system. */
+	/* A mount with sockets: a connection needs no write access to its file system. */
 	bool has_sockets;
 };
 

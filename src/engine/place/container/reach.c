@@ -63,7 +63,7 @@ int reach_blame(const struct ladder *ladder, struct error *err, struct error *fr
 	return -1;
 }
 
-/* It is ours, and nothing was started in it. */
+/* Stop the container: it is ours, and nothing was started in it. */
 static void stop(struct ladder *ladder)
 {
 	cleanup_error struct error why = { 0 };

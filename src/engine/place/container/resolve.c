@@ -327,7 +327,7 @@ static int settle_image(struct engine *engine, const char *wish, const char *ima
 	replace_string(&recipe->image_id, found.id);
 	strvec_clear(&recipe->layers);
 	strvec_push_all(&recipe->layers, &found.layers);
-	/* It was not built from a directory that we know. */
+	/* The image was not built from a directory that we know. */
 	replace_string(&recipe->build, NULL);
 	replace_string(&recipe->build_hash, NULL);
 	replace_string(&recipe->base_id, NULL);
@@ -381,7 +381,7 @@ static const char *or_else(const char *given, const char *configured)
 	return given ? given : configured;
 }
 
-/* Those of the command line, and those of the configuration. */
+/* The mounts of the command line, and those of the configuration. */
 static void all_mounts(const struct deck *deck, const struct container_order *order,
 		       const struct container_defaults *defaults, struct strvec *ret)
 {

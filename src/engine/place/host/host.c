@@ -24,7 +24,7 @@ static int host_check_path(const struct instance *instance, const char *path, st
 			    err);
 }
 
-/* Its server is the window: without it nothing of the run is left. */
+/* The server is the window: without it nothing of the run is left. */
 static bool host_lacks_window(const struct place_run *run UNUSED)
 {
 	return false;
