@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static int run(struct app *app, struct error *err)
+static int cmd_add(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *instance = NULL;
@@ -52,6 +52,6 @@ const struct command command_add = {
 	.summary = "make a session for a directory, without starting it",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | HAS_REST,
-	.run = run,
+	.run = cmd_add,
 	.offer = offer,
 };

@@ -233,7 +233,7 @@ static int look_only(struct app *app, const struct adopt_find *chosen, size_t co
 	return 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_adopt(struct app *app, struct error *err)
 {
 	cleanup_adopt_finds struct adopt_finds finds = { 0 };
 	const struct options *given = app->options;
@@ -273,5 +273,5 @@ const struct command command_adopt = {
 	.summary = "take over an agent that runs in some terminal or tmux",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
-	.run = run,
+	.run = cmd_adopt,
 };

@@ -94,7 +94,7 @@ static void print_result(const struct app *app, const struct pack_list *list, co
 	    conversations, conversations == 1 ? "" : "s", name);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_backup(struct app *app, struct error *err)
 {
 	cleanup_free char *name = app->operands.count ? xstrdup(app->operands.items[0])
 						      : default_name();
@@ -128,5 +128,5 @@ const struct command command_backup = {
 	.arguments = "[FILE]",
 	.summary = "write all sessions, conversations and settings to a file",
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run,
+	.run = cmd_backup,
 };

@@ -2,7 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/help/help.h"
 
-static int run(struct app *app, struct error *err)
+static int cmd_completion(struct app *app, struct error *err)
 {
 	const char *name = app->operands.items[0];
 	for (size_t i = 0; i < SHELL_COUNT; i++) {
@@ -25,6 +25,6 @@ const struct command command_completion = {
 	.name = "completion",
 	.arguments = "SHELL",
 	.summary = "print the completion script for bash, zsh or fish",
-	.run = run,
+	.run = cmd_completion,
 	.offer = offer,
 };

@@ -148,7 +148,7 @@ static int check_terminal(struct error *err)
 			 "or set VISUAL or EDITOR");
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_config_edit(struct app *app, struct error *err)
 {
 	cleanup_configfile struct configfile file = { 0 };
 	cleanup_draft struct draft draft = { 0 };
@@ -186,5 +186,5 @@ const struct command command_config_edit = {
 	.arguments = "",
 	.summary = "edit config.toml, and check it before it is replaced",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run,
+	.run = cmd_config_edit,
 };

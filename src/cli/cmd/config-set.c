@@ -159,7 +159,7 @@ static bool is_limit(const char *name)
 	return starts_with(name, "limits.") || strstr(name, ".limits.");
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_config_set(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const char *name = app->operands.items[0];
@@ -227,6 +227,6 @@ const struct command command_config_set = {
 	.summary = "set a key of config.toml; comments and order stay",
 	OWN_OPTIONS,
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run,
+	.run = cmd_config_set,
 	.offer = offer,
 };

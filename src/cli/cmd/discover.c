@@ -218,7 +218,7 @@ static int pick(struct app *app, struct finds *finds, struct error *err)
 	}
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_discover(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_conversation_look struct conversation_look looking = { 0 };
@@ -259,5 +259,5 @@ const struct command command_discover = {
 	OWN_OPTIONS,
 	.defaults = &(const struct options){ .most = MOST_USUALLY },
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
-	.run = run,
+	.run = cmd_discover,
 };

@@ -93,7 +93,7 @@ static int check(struct app *app)
 	return findings_have_error(&findings) && !given->report ? 1 : 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_doctor(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	if (!given->fix && (given->force || given->dry_run))
@@ -113,5 +113,5 @@ const struct command command_doctor = {
 	.summary = "check whether sessions survive a logout on this machine",
 	OWN_OPTIONS,
 	.flags = HAS_JSON,
-	.run = run,
+	.run = cmd_doctor,
 };

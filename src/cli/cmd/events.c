@@ -89,7 +89,7 @@ static void read_on(void *context)
 	stream->has_failed = stream->has_failed || roster_read(stream->roster, stream->err) < 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_events(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	struct stream stream = { .app = app, .all_profiles = given->all_profiles, .err = err };
@@ -125,5 +125,5 @@ const struct command command_events = {
 	.summary = "print the sessions as they are, then each change",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
-	.run = run,
+	.run = cmd_events,
 };

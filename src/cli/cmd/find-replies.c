@@ -43,7 +43,7 @@ static void look_at(struct app *app, const struct store_row *row, const struct s
 		printf("%s %u\n", row->id, found);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_find_replies(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -68,5 +68,5 @@ const struct command command_find_replies = {
 	.arguments = "",
 	.summary = "which last replies contain which words (agentdeck-ui calls this)",
 	.flags = NEEDS_STORE | IS_HIDDEN,
-	.run = run,
+	.run = cmd_find_replies,
 };

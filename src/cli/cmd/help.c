@@ -75,7 +75,7 @@ static int show_manual(const struct app *app, struct error *err)
 	return 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_help(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const int wishes = given->all + given->man + given->complete;
@@ -99,5 +99,5 @@ const struct command command_help = {
 	.summary = "explain agentdeck, or one command",
 	OWN_OPTIONS,
 	.flags = HAS_REST,
-	.run = run,
+	.run = cmd_help,
 };

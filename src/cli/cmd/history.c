@@ -134,7 +134,7 @@ static char *joined(const struct strvec *words)
 	return strbuf_take(&text);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_history(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_free char *text = joined(&app->operands);
@@ -167,5 +167,5 @@ const struct command command_history = {
 	OWN_OPTIONS,
 	.defaults = &(const struct options){ .most = MOST_USUALLY },
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run,
+	.run = cmd_history,
 };

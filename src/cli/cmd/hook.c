@@ -66,7 +66,7 @@ static int collect(struct app *app, const char *base, struct error *err)
 
 /* A hook that fails or prints something would disturb the agent.  So the exit status is always 0,
  * and messages go to the log. */
-static int run(struct app *app, struct error *err)
+static int cmd_hook(struct app *app, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_error struct error unread = { 0 };
@@ -106,5 +106,5 @@ const struct command command_hook = {
 	.summary = "take an agent's report (agents call this)",
 	OWN_OPTIONS,
 	.flags = HAS_MESSAGE | IS_HIDDEN,
-	.run = run,
+	.run = cmd_hook,
 };

@@ -69,7 +69,7 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 							: lifecycle_add(&app->deck, wish, ret, err);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_image(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	return make_image(app, given, stdout, err);
@@ -81,5 +81,5 @@ const struct command command_image_build_default = {
 	.summary = "make the image for sessions in containers",
 	OWN_OPTIONS,
 	.flags = NEEDS_DECK,
-	.run = run,
+	.run = cmd_image,
 };

@@ -497,7 +497,7 @@ static int refuse_source(const char *name, struct error *err)
 			 shown, strbuf_text(&names));
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_import(struct app *app, struct error *err)
 {
 	cleanup_import_look struct import_look look = { 0 };
 	const struct options *given = app->options;
@@ -559,5 +559,5 @@ const struct command command_import = {
 	OWN_OPTIONS,
 	.offer = offer,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
-	.run = run,
+	.run = cmd_import,
 };

@@ -27,7 +27,7 @@ static void print_turn(const struct transcript_turn *turn)
 	printf("\n");
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_last_turns(struct app *app, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_transcript_turns struct transcript_turns turns = { 0 };
@@ -48,5 +48,5 @@ const struct command command_last_turns = {
 	.arguments = "SESSION",
 	.summary = "print the end of a conversation (agentdeck-ui calls this)",
 	.flags = NEEDS_SESSION | IS_HIDDEN,
-	.run = run,
+	.run = cmd_last_turns,
 };

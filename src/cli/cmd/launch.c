@@ -161,7 +161,7 @@ static int settle_which(struct app *app, const struct wish *wish, char **ret_bas
 	return wish->asks_nothing ? 0 : decide_launch(app, &wish->wish, ret_base, ret, err);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_launch(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_wish struct wish wish = { 0 };
@@ -213,6 +213,6 @@ const struct command command_launch = {
 	.summary = "make a session for a directory and start it",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | HAS_REST,
-	.run = run,
+	.run = cmd_launch,
 	.offer = offer,
 };

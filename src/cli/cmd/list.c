@@ -263,7 +263,7 @@ static int set_format(struct app *app, struct listing *listing, struct error *er
 			 "unknown format '%s' (examples: json, table, 'table title,path')", shown);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_list(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_listing struct listing listing = { .group = given->group, .order = given->order };
@@ -283,5 +283,5 @@ const struct command command_list = {
 	.summary = "list the sessions and what they are doing",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run,
+	.run = cmd_list,
 };

@@ -132,7 +132,7 @@ static int find_id(struct app *app, const char *target, char **ret, struct error
 	return -1;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_logs(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_strbuf struct strbuf old = { 0 }, now = { 0 };
@@ -169,5 +169,5 @@ const struct command command_logs = {
 	OWN_OPTIONS,
 	.defaults = &(const struct options){ .lines = ALL_LINES },
 	.flags = NEEDS_STORE,
-	.run = run,
+	.run = cmd_logs,
 };

@@ -24,7 +24,7 @@ static int wait_until_drawn(const struct app *app, const struct store_row *row, 
 	return 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_look(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
@@ -42,5 +42,5 @@ const struct command command_look = {
 	.summary =
 		"read from a screen what its agent does (agentdeck-ui and agentdeck-watch call this)",
 	.flags = NEEDS_STORE | IS_HIDDEN,
-	.run = run,
+	.run = cmd_look,
 };

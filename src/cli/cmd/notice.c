@@ -37,7 +37,7 @@ static void on_done(const struct error *failure, void *context)
 	loop_exit(context, 0);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_notice(struct app *app, struct error *err)
 {
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_strbuf struct strbuf payload = { 0 };
@@ -58,5 +58,5 @@ const struct command command_notice = {
 	.summary = "notify of a session (the supervisor and attach call this)",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | IS_HIDDEN,
-	.run = run,
+	.run = cmd_notice,
 };

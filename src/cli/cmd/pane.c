@@ -6,7 +6,7 @@
 #include "engine/run/pane.h"
 #include "engine/terminal/terminal.h"
 
-static int run(struct app *app, struct error *err)
+static int cmd_pane(struct app *app, struct error *err)
 {
 	bool died = getenv(ENV_PANE_DIED) != NULL;
 	int r = pane_become(&app->deck, app->operands.items[0], app->operands.items[1], died, err);
@@ -25,5 +25,5 @@ const struct command command_pane = {
 	.arguments = "INSTANCE RUN",
 	.summary = "become the agent of a run (tmux calls this)",
 	.flags = NEEDS_STORE | IS_HIDDEN,
-	.run = run,
+	.run = cmd_pane,
 };

@@ -141,7 +141,7 @@ static char *conclusion(const struct app *app, const struct trash *all, size_t o
 			 rest);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_prune(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_trash struct trash all = { 0 };
@@ -183,5 +183,5 @@ const struct command command_prune = {
 	OWN_OPTIONS,
 	.defaults = &(const struct options){ .older_days = AS_CONFIGURED },
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run,
+	.run = cmd_prune,
 };

@@ -47,7 +47,7 @@ static int confirm(const struct app *app, const struct store_row *row, bool runs
 	return ask_yes(question, "Nothing was deleted.", err);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_purge(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct store_row *row = app->session;
@@ -73,5 +73,5 @@ const struct command command_purge = {
 	.summary = "remove a session and delete all that it has, without undo",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run,
+	.run = cmd_purge,
 };

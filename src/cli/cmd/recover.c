@@ -151,7 +151,7 @@ static void print_summary(const struct display *display, const struct recover_co
 		       counts->offers == 1 ? "it" : "each");
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_recover(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct recover_wish wish = {
@@ -185,5 +185,5 @@ const struct command command_recover = {
 	.summary = "restart every session that should run and does not",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
-	.run = run,
+	.run = cmd_recover,
 };

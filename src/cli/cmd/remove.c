@@ -160,7 +160,7 @@ static int choose_and_remove(struct app *app, struct error *err)
 	return several_run(app, &several, &verb, err);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_remove(struct app *app, struct error *err)
 {
 	struct options *given = app->options;
 	int r = choose_and_remove(app, err);
@@ -174,5 +174,5 @@ const struct command command_remove = {
 	.summary = "stop sessions and remove them from the list",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON,
-	.run = run,
+	.run = cmd_remove,
 };

@@ -2,7 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 
-static int run(struct app *app, struct error *err)
+static int cmd_rename(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	const char *title = app->operands.items[1];
@@ -18,5 +18,5 @@ const struct command command_rename = {
 	.arguments = "SESSION TITLE",
 	.summary = "give a session another title",
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run,
+	.run = cmd_rename,
 };

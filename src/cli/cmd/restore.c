@@ -134,7 +134,7 @@ static void say_restored(const struct app *app, const struct restore_plan *plan)
 	say_made(app, "Restored", &profiles);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_restore(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_restore_plan struct restore_plan plan = RESTORE_NO_PLAN;
@@ -172,5 +172,5 @@ const struct command command_restore = {
 	.summary = "bring back the sessions of a backup",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
-	.run = run,
+	.run = cmd_restore,
 };

@@ -22,7 +22,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static int run(struct app *app, struct error *err UNUSED)
+static int cmd_revive(struct app *app, struct error *err UNUSED)
 {
 	cleanup_revive_result struct revive_result result = { 0 };
 	cleanup_error struct error failure = { 0 };
@@ -62,5 +62,5 @@ const struct command command_revive = {
 	.summary = "restart one session that should run (recover and supervise call this)",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | IS_HIDDEN,
-	.run = run,
+	.run = cmd_revive,
 };

@@ -149,7 +149,7 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 	return given->next ? find_next(roster, ret, err) : choose(app, roster, ret, err);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_attach(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -183,5 +183,5 @@ const struct command command_session_attach = {
 	.summary = "work in a session; Ctrl-Q leaves it running",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE,
-	.run = run,
+	.run = cmd_session_attach,
 };

@@ -40,7 +40,7 @@ static void say_absence(const struct app *app, const struct instance *instance)
 		    instance->title);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_check(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	cleanup_instance struct instance *instance = NULL;
@@ -65,5 +65,5 @@ const struct command command_session_check = {
 	.arguments = "SESSION",
 	.summary = "say what would be lost with a session's worktree or clone",
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run,
+	.run = cmd_session_check,
 };

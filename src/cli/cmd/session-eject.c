@@ -37,7 +37,7 @@ static int eject(struct app *app, const struct store_row *row, struct error *err
 				    row->title));
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_eject(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_strvec struct strvec words = { 0 };
@@ -61,5 +61,5 @@ const struct command command_session_eject = {
 	.summary = "remove the containers of sessions",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON,
-	.run = run,
+	.run = cmd_session_eject,
 };

@@ -32,7 +32,7 @@ static int check_output(const struct app *app, struct error *err)
 	return 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_export(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct store_row *row = app->session;
@@ -77,5 +77,5 @@ const struct command command_session_export = {
 	.summary = "write a session and its conversation to a file",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run,
+	.run = cmd_session_export,
 };

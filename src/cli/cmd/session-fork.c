@@ -54,7 +54,7 @@ static void tell_open(struct app *app, const struct instance *fork, const struct
 		 fork->title, title);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_fork(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	const struct options *given = app->options;
@@ -96,5 +96,5 @@ const struct command command_session_fork = {
 	.summary = "begin another session with a copy of a conversation",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | IS_STRICT | HAS_JSON,
-	.run = run,
+	.run = cmd_session_fork,
 };

@@ -17,7 +17,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_import(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *made = NULL;
@@ -44,5 +44,5 @@ const struct command command_session_import = {
 	.summary = "make a session of an exported file",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
-	.run = run,
+	.run = cmd_session_import,
 };

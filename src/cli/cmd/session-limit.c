@@ -88,7 +88,7 @@ const char *limit_effect_text(struct deck *deck, const struct instance *instance
 		       : "are stored, and this machine enforces none of them";
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_limit(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	cleanup_instance struct instance *instance = NULL;
@@ -122,5 +122,5 @@ const struct command command_session_limit = {
 	.summary = "show or change what a session may use",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | IS_STRICT | HAS_JSON,
-	.run = run,
+	.run = cmd_session_limit,
 };

@@ -132,7 +132,7 @@ static int follow(struct app *app, struct error *err)
 	return r;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_output(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	const struct options *given = app->options;
@@ -166,5 +166,5 @@ const struct command command_session_output = {
 	.summary = "print an agent's last reply, or its screen",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run,
+	.run = cmd_session_output,
 };

@@ -16,7 +16,7 @@ static int check_tree(struct app *app, struct error *err)
 	return absence ? error_set(err, ERROR_NOT_FOUND, "%s", absence) : 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_path(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	if (check_tree(app, err) < 0)
@@ -36,5 +36,5 @@ const struct command command_session_path = {
 	.arguments = "SESSION",
 	.summary = "print the directory in which a session works",
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run,
+	.run = cmd_session_path,
 };

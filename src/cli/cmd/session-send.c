@@ -231,7 +231,7 @@ static int run_edited(struct app *app, const struct several *several, struct sev
 }
 
 /* The first operand names the session, unless an option names it. */
-static int run(struct app *app, struct error *err)
+static int cmd_session_send(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_several struct several several = { 0 };
@@ -264,5 +264,5 @@ const struct command command_session_send = {
 	.summary = "send a message and confirm that the agent received it",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON | HAS_MESSAGE,
-	.run = run,
+	.run = cmd_session_send,
 };

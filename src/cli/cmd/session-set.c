@@ -251,7 +251,7 @@ int session_set_field(struct app *app, const char *base, const struct field_chan
 		     : refuse_field(change->field, err);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_set(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
@@ -296,6 +296,6 @@ const struct command command_session_set = {
 	.summary = "change a session's title, group, notes, command and more",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run,
+	.run = cmd_session_set,
 	.offer = offer,
 };

@@ -137,7 +137,7 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 	return r;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_start(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const bool restart = app->command == &command_session_restart;
@@ -195,7 +195,7 @@ const struct command command_session_start = {
 	.summary = "start sessions, each with its conversation",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON,
-	.run = run,
+	.run = cmd_session_start,
 };
 
 const struct command command_session_restart = {
@@ -204,5 +204,5 @@ const struct command command_session_restart = {
 	.summary = "restart sessions, each with its conversation",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON,
-	.run = run,
+	.run = cmd_session_start,
 };

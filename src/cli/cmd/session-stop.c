@@ -16,7 +16,7 @@ static int stop(struct app *app, const struct store_row *row, struct error *err)
 				    was_running ? "stopped" : "was not running"));
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_session_stop(struct app *app, struct error *err)
 {
 	const struct several_verb verb = {
 		.act = stop,
@@ -40,5 +40,5 @@ const struct command command_session_stop = {
 	.summary = "stop sessions: end each agent and all of its processes",
 	.options = options,
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON,
-	.run = run,
+	.run = cmd_session_stop,
 };

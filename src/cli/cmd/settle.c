@@ -192,7 +192,7 @@ static int run_prune(struct app *app, struct error *err)
 	return 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_settle(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const bool is_removal = streq(app->operands.items[1], "remove");
@@ -218,5 +218,5 @@ const struct command command_settle = {
 	.summary = "what is to be asked about an end or a removal (agentdeck-ui calls this)",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | IS_HIDDEN,
-	.run = run,
+	.run = cmd_settle,
 };

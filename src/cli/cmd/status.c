@@ -224,7 +224,7 @@ static int wait_for(struct app *app, struct error *err)
 	return waiting.has_failed ? -1 : 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_status(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	if (given->wait)
@@ -243,5 +243,5 @@ const struct command command_status = {
 	OWN_OPTIONS,
 	.defaults = &(const struct options){ .timeout_s = NO_TIMEOUT },
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run,
+	.run = cmd_status,
 };

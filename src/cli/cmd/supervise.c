@@ -186,7 +186,7 @@ static const struct command *instead(const struct app *app)
 	return given->guard ? &command_guard : &command_unguard;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_supervise(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	if (given->install + given->uninstall + given->status + given->guard + given->unguard > 1)
@@ -219,5 +219,5 @@ const struct command command_supervise = {
 	.instead = instead,
 	/* A supervisor that executes itself again must not miss signals that arrive meanwhile. */
 	.flags = KEEPS_SIGNALS | NEEDS_DECK | HAS_JSON,
-	.run = run,
+	.run = cmd_supervise,
 };

@@ -94,7 +94,7 @@ static int pick(const struct app *app, struct error *err)
 			 why);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_switch(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -119,5 +119,5 @@ const struct command command_switch = {
 	.summary = "show another session in this terminal",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE,
-	.run = run,
+	.run = cmd_switch,
 };

@@ -296,7 +296,7 @@ static int watch(struct top *top, struct loop *loop)
 			      &top->timer, top->err);
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_top(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_loop struct loop *loop = NULL;
@@ -334,5 +334,5 @@ const struct command command_top = {
 	.summary = "show what the running sessions use",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
-	.run = run,
+	.run = cmd_top,
 };

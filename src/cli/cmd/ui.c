@@ -50,7 +50,7 @@ static const struct command *instead(const struct app *app)
 	return &command_list;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_ui(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_free char *own = helper_own_program(), *program = NULL;
@@ -80,5 +80,5 @@ const struct command command_ui = {
 	.summary = "show the sessions on the whole terminal",
 	OWN_OPTIONS,
 	.instead = instead,
-	.run = run,
+	.run = cmd_ui,
 };

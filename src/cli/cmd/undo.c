@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static int run(struct app *app, struct error *err)
+static int cmd_undo(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const char *target = app->operands.count ? app->operands.items[0] : NULL;
@@ -45,6 +45,6 @@ const struct command command_undo = {
 	.summary = "get a removed session back",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run,
+	.run = cmd_undo,
 	.offer = offer,
 };

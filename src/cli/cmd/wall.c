@@ -57,7 +57,7 @@ static int check_terminal(struct error *err)
 	return 0;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_wall(struct app *app, struct error *err)
 {
 	cleanup_free char *own = helper_own_program(), *program = NULL;
 	cleanup_strvec struct strvec argv = { 0 };
@@ -82,5 +82,5 @@ const struct command command_wall = {
 	.summary = "show the screens of several sessions side by side",
 	.options = options,
 	.flags = NEEDS_STORE,
-	.run = run,
+	.run = cmd_wall,
 };

@@ -46,7 +46,7 @@ static bool are_complete(const struct strvec *words)
 	       line.operands.count >= command_operands(line.command).most;
 }
 
-static int run(struct app *app, struct error *err)
+static int cmd_with_session(struct app *app, struct error *err)
 {
 	cleanup_free char *program = helper_own_program();
 	cleanup_strvec struct strvec words = { 0 }, argv = { 0 };
@@ -74,5 +74,5 @@ const struct command command_with_session = {
 	.arguments = "SESSION -- COMMAND [ARG...]",
 	.summary = "run a command, and name this session if it takes one (agentdeck-ui calls this)",
 	.flags = IS_HIDDEN | HAS_REST,
-	.run = run,
+	.run = cmd_with_session,
 };
