@@ -287,7 +287,7 @@ enum { LOOKS_OVER_MS = 4000 };
 
 /* Supervisor, capsules, windows and views: a process that polls at any sensible interval would wake
  * within this many unrelated commands. */
-TEST(ContainerThatIsIdleWakesNobody)
+TEST(ContainerThatIsIdleSleeps)
 {
 	struct session sessions[IDLE];
 	struct watched watched = { 0 };
@@ -308,10 +308,15 @@ TEST(ContainerThatIsIdleWakesNobody)
 			 clock_ms() - since > LOOKS_OVER_MS;
 		 }),
 		 "they never sleep:\n%s", before);
-	for (unsigned i = 0; i < 20; i++)
-		(void)machine_user_ok(WORDS("true"));
-	ASSERT(streq(before, wakeups(&watched)), "they woke:\n%sthen\n%s", before,
-	       wakeups(&watched));
+	/* tmux wakes once in a long while by itself; what polls wakes in each round. */
+	const char *after = NULL;
+	for (unsigned round = 0; round < 3 && !streq(or_empty(after), before); round++) {
+		before = after ? after : before;
+		for (unsigned i = 0; i < 20; i++)
+			(void)machine_user_ok(WORDS("true"));
+		after = wakeups(&watched);
+	}
+	ASSERT(streq(after, before), "they woke:\n%sthen\n%s", before, after);
 }
 
 /* The supervisor opens another one, and the agent has not ended. */
