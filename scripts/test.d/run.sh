@@ -217,9 +217,9 @@ print_failures() {
 	done
 }
 
+# The table comes last, so that the end of a long log says what failed.
 print_table() {
 	local step fields
-	printf '\n%sSummary%s\n' "$BOLD" "$PLAIN"
 	for step in "${ALL[@]}"; do
 		is_in "$step" "${CHOSEN[@]}" || continue
 		[[ -e $RESULTS/$step ]] || printf '%s\n' FAIL 0 "it was ended before it had a result" >"$RESULTS/$step"
@@ -229,10 +229,13 @@ print_table() {
 		skip) SKIPPED=$((SKIPPED + 1)) ;;
 		*) FAILED=$((FAILED + 1)) ;;
 		esac
-		row_of "$step"
 	done
 	print_failures
 	print_slowest
+	printf '\n%sSummary%s\n' "$BOLD" "$PLAIN"
+	for step in "${ALL[@]}"; do
+		[[ ! -e $RESULTS/$step ]] || row_of "$step"
+	done
 	report_share
 	printf '\n%d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))
 	printf '%d passed, %d failed' "$PASSED" "$FAILED"
