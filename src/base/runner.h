@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 
 struct runner_request {
-	/* Its texts and vectors are needed only during the call.  Until the program ends, what it
-	 * prints has to fit a pipe (64 KiB), or outlives_us; what it reads has to fit one too. */
+	/* The texts and vectors are needed only during the call.  Until the program ends, its
+	 * output has to fit a pipe (64 KiB), or outlives_us; its input has to fit one too. */
 	struct child_request child;
 	int timeout_ms;             /* then it is killed; 0: never */
 	bool kills_group;           /* with all that it started.  For one with new_session */

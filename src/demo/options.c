@@ -42,7 +42,7 @@ bool options_parse(int argc, char *argv[], struct options *ret, int *ret_exit_st
 
 	*ret = (struct options){ 0 };
 	while ((option = getopt_long(argc, argv, "chpr:vw", long_options, NULL)) >= 0) {
-		/* Its value is optional, and may be the next word. */
+		/* The option's value is optional, and may be the next word. */
 		if (option == 'w' && !optarg && optind < argc && argv[optind][0] != '-')
 			optarg = argv[optind++];
 		if (texts[option] || flags[option]) {

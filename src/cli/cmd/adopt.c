@@ -178,7 +178,7 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 			"one; agentdeck session set %s session-id ID names the old one",
 			find->agent->title, added->title, hint, hint);
 	}
-	/* That session may be in another profile. */
+	/* The new session may be in another profile. */
 	cleanup_visit struct visit visit = { 0 };
 	if (visit_begin(&app->deck, added->profile, &visit, err) < 0)
 		return -1;

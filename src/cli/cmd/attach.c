@@ -19,7 +19,7 @@
 #include "model/plan/restart.h"
 #include "model/session/naming.h"
 
-/* Its user has chosen another session, or none. */
+/* The user has chosen another session, or none. */
 static int attach_instead(struct app *app, const struct conflict_outcome *outcome,
 			  enum attach_mode mode, struct error *err)
 {
@@ -113,7 +113,7 @@ static void say_farewell(struct app *app, const struct instance *shown)
 		       *reason ? ": " : "", reason, hint);
 }
 
-/* Its agent may have ended while its user looked.  END_SEEN_TO: there is nothing to go on with. */
+/* The agent may have ended while its user looked.  END_SEEN_TO: there is nothing to attach to. */
 enum { END_SEEN_TO = -2 };
 static int see_to_end(struct app *app, const char *base, enum attach_mode mode, struct error *err)
 {
@@ -127,7 +127,7 @@ static int see_to_end(struct app *app, const char *base, enum attach_mode mode, 
 		return END_SEEN_TO;
 	if (decide_end(app, base, &decision, err) < 0)
 		return -1;
-	/* It is either settled, or its user returns to it. */
+	/* The end is settled, or the user returns to the session. */
 	if (store_load_row(app->deck.store, base, &row) != 0)
 		return 0;
 	const bool returns = row.ending == ENDING_UNDECIDED && decision == DECISION_GO_ON;
@@ -171,7 +171,7 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 					    deputy_watch(deputy) };
 	int r = screen_attach(&app->deck, instance, &wish, ret, err);
 	deputy_end(deputy);
-	/* Its user may have answered its question. */
+	/* The user may have answered the agent's question. */
 	look_again(app, instance->base);
 	return r;
 }

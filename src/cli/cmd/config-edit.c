@@ -164,7 +164,7 @@ static int cmd_config_edit(struct app *app, struct error *err)
 		if (r == CONFIGFILE_CHANGED)
 			return end_badly(&draft, ERROR_BUSY,
 					 "another program has changed config.toml meanwhile", err);
-		/* Its sync failed: the copy may be what a power cut leaves. */
+		/* The file's sync failed: the copy may be all that a power cut leaves. */
 		if (r < 0 && configfile_has(&app->deck, &draft.text))
 			return error_set(err, local.code, "%s; a copy of your text is in %s",
 					 local.message, draft.path);

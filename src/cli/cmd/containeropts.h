@@ -14,7 +14,7 @@ struct container_options {
 	struct strvec mounts, environment, secrets, cap_add;
 };
 
-/* They set the struct container_options that is this member of `struct options`. */
+/* The options set the struct container_options that is this member of `struct options`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
 #define CONTAINER_OPTIONS(member)                                                                  \
 	{ 0, "container", NULL, "run it in a container", TO_FLAG(member.is_wished) },              \

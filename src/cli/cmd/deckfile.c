@@ -44,7 +44,7 @@ void deckfile_free(struct deckfile *file)
 
 /* ---- options of launch ------------------------------------------------------------------------ */
 
-/* They say how the command behaves, or have a key to themselves. */
+/* Options that only steer the command, or that have a key of their own, are not declarable. */
 static bool is_declarable(const char *name)
 {
 	static const char *const others[] = { "title",      "message",      "message-file",

@@ -38,7 +38,7 @@ struct deckfile {
 
 /* Does launch get this word? */
 bool declared_has_option(const struct declared *declared, const char *word);
-/* Its value: "--restart=".  NULL: the file does not say.  Borrowed. */
+/* The option's value: "--restart=".  NULL: the file does not say.  Borrowed. */
 const char *declared_value(const struct declared *declared, const char *prefix);
 
 /* Read the file; home: what "~" is.  ERROR_NOT_FOUND says how to write one.  ERROR_CORRUPT

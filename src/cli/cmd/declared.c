@@ -42,7 +42,7 @@ static struct difference *compare_texts(const struct comparison *of, const char 
 	return difference;
 }
 
-/* Its own limits: those of its group are not its file's. */
+/* Only the session's own limits: those of its group are not in its file. */
 static void compare_limits(const struct comparison *of)
 {
 	const struct limit_change *limits = &of->declared->limits;

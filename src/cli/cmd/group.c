@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Those of the sessions and of config.toml, and those above them; sorted. */
+/* The groups of the sessions and of config.toml, and those above them; sorted. */
 static void find_groups(const struct app *app, const struct store_rows *rows, struct strvec *ret)
 {
 	cleanup_strvec struct strvec names = { 0 };

@@ -84,7 +84,7 @@ static int cmd_hook(struct app *app, struct error *err)
 	sender_find(&sender);
 	/* Read it even if it is not needed or the log cannot be opened, since the agent writes it. */
 	int r = read_payload(app, &text, &unread);
-	/* Its user may have set another profile in the session. */
+	/* The user may have set another profile in the session. */
 	if (is_empty(base) ||
 	    deck_open_anyway(getenv(ENV_INSTANCE_PROFILE), "hook", &app->deck, err) < 0) {
 		error_clear(err);

@@ -47,7 +47,7 @@ static void launched_free(struct launched *launched)
 }
 #define cleanup_launched CLEANUP(launched_free)
 
-/* Its tree is there, and another start tries the setup again. */
+/* The session's tree is there, and another start tries the setup again. */
 static bool waits_for_setup(struct app *app, const char *base)
 {
 	cleanup_instance struct instance *instance = NULL;
@@ -79,7 +79,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 	return 0;
 }
 
-/* Its user has chosen one that ended. */
+/* The user has chosen a session that ended. */
 static int resume(struct app *app, const char *base, struct launched *ret, struct error *err)
 {
 	const struct options *given = app->options;

@@ -6,7 +6,7 @@
 
 #include "cli/core/command.h"
 
-/* They set the struct limit_change that is this member of `struct options`. */
+/* The options set the struct limit_change that is this member of `struct options`. */
 #define LIMIT_OPTIONS(member)                                                                        \
 	{ 0, "memory-high", "SIZE",                                                                  \
 	  "above this its processes are slowed down, and their memory is reclaimed",                 \

@@ -11,7 +11,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/screen/activity.h"
 
-/* Its question may not be drawn yet. */
+/* The agent's question may not be drawn yet. */
 static int wait_until_drawn(const struct app *app, const struct store_row *row, struct error *err)
 {
 	cleanup_store_watch struct store_watch *watch = NULL;

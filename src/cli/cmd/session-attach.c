@@ -48,7 +48,7 @@ static int by_use(const void *a, const void *b)
 	return (left->created_at < right->created_at) - (left->created_at > right->created_at);
 }
 
-/* Those that run, or are to run; if there is none, those that are stopped. */
+/* The sessions that run, or are to run; if there is none, those that are stopped. */
 static void find_candidates(const struct roster *roster, struct candidates *ret)
 {
 	const size_t count = roster_count(roster);

@@ -40,7 +40,7 @@ static void tell_tree(const struct app *app, const struct instance *fork)
 		 workspace->base);
 }
 
-/* Its agent makes the copy, and again if it is killed before it has a message. */
+/* The agent makes the copy, and makes it again if it is killed before its first message. */
 static void tell_open(struct app *app, const struct instance *fork, const struct store_row *row)
 {
 	const struct agent *agent;

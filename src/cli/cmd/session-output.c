@@ -55,7 +55,7 @@ static int pane_text(struct deck *deck, const struct instance *instance, unsigne
 		*ret = tidy(screen, 0);
 		return 0;
 	}
-	/* Its last words were kept when it ended. */
+	/* The agent's last words were kept when it ended. */
 	const struct exit_record *record = &instance->observed.exit;
 	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 	if (!record->present || is_empty(record->last_words))

@@ -272,7 +272,7 @@ static void print_restart(const struct app *app, const struct instance *instance
 	}
 }
 
-/* Its branch has what its agent did in a tree that was freed since. */
+/* The branch has the agent's work in a tree that was freed since. */
 static void print_freed(const struct app *app, const struct instance *instance)
 {
 	const struct workspace *workspace = instance->workspace;

@@ -12,7 +12,7 @@ struct tree_options {
 	const char *branch;
 };
 
-/* They set the struct tree_options that is this member of `struct options`. */
+/* The options set the struct tree_options that is this member of `struct options`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
 #define TREE_OPTIONS(member)                                                                     \
 	{ 0, "worktree", NULL, "work in a Git worktree made for it", TO_FLAG(member.worktree) }, \

@@ -16,7 +16,7 @@ static bool has_terminal(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* It can only show lines, or nothing is known of it. */
+/* The terminal can only show lines, or nothing is known of it. */
 static bool is_dumb(void)
 {
 	const char *kind = getenv("TERM");

@@ -18,7 +18,7 @@ struct wish_options {
 	bool keep, clean;
 };
 
-/* They set the struct wish_options that is this member of `struct options`. */
+/* The options set the struct wish_options that is this member of `struct options`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
 #define WISH_OPTIONS(member)                                                                 \
 	{ 't', "title", "TITLE", "its title; without it the directory's name",               \

@@ -32,7 +32,7 @@ static size_t verb_of(const struct strvec *words)
 		       : 0;
 }
 
-/* They name other sessions, or leave no place for one. */
+/* Do the words name other sessions, or leave no place for one? */
 static bool are_complete(const struct strvec *words)
 {
 	cleanup_app struct app line = { 0 };

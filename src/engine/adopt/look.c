@@ -61,7 +61,7 @@ static bool is_same_directory(const char *a, const char *b)
 			       left.st_dev == right.st_dev && left.st_ino == right.st_ino);
 }
 
-/* Its HOME may be another one than ours. */
+/* The process's HOME may be another one than ours. */
 static char *home_of(const struct deck *deck, const struct agent *agent, pid_t pid)
 {
 	cleanup_free char *home = NULL, *user_home = NULL;
@@ -183,7 +183,8 @@ static int find_panes(struct adopt_finds *finds, struct error *err)
 	return 0;
 }
 
-/* Its start time in nanoseconds since the Epoch; slightly early, because ticks are coarse. */
+/* The process's start time in nanoseconds since the Epoch; slightly early, because ticks are
+ * coarse. */
 static int64_t started_ns(const struct process_id *process)
 {
 	int64_t boot_ms = clock_wall_us() / 1000 - clock_ms();

@@ -192,7 +192,8 @@ static int end_process(struct deck *deck, const struct adopt_find *find, bool li
 		return -1;
 	if (listens)
 		heard = hear(deck, &farewell, find, instance, &failure);
-	/* It named the conversation of another session, as it was asked to end: let it end. */
+	/* The agent named the conversation of another session when it was asked to end: let it end.
+	 */
 	if (heard < 0 && failure.code != ERROR_EXISTS)
 		return error_move(err, &failure);
 	if (farewell_end(&farewell, tree, count, err) < 0)
@@ -226,7 +227,7 @@ int adopt_give_up(struct deck *deck, const struct adopt_find *find, const struct
 			    (int)find->process.pid, title);
 }
 
-/* Its lock is held, so that no other command starts it meanwhile. */
+/* The session's lock is held, so that no other command starts it meanwhile. */
 static int join_locked(struct operation *operation, const struct adopt_find *find,
 		       struct error *err)
 {

@@ -174,7 +174,7 @@ static int settle_unfinished(struct instance *instance, const struct agent *agen
 	if (!attempt || !attempt->session_id ||
 	    (!location_is_known(agent) && agent_reports(agent)) ||
 	    naming_same_session_id(stored, attempt->session_id) ||
-	    /* It was the conversation's already, and gave way to a later one. */
+	    /* The id was the conversation's already, and gave way to a later one. */
 	    naming_has_session_id(&instance->conversation.previous, attempt->session_id))
 		return 0;
 	if (!location_is_known(agent)) {
@@ -227,7 +227,7 @@ int conversation_look_shared(struct deck *deck, struct instance *instance, struc
 	}
 	cleanup_free char *id = xstrdup(conversation->shared.session_id);
 	conversation_set_id(conversation, id, ORIGIN_REPORTED, clock_wall_us());
-	/* It was resumed there, so there was something to resume. */
+	/* The conversation was resumed there, so it had a turn. */
 	conversation->first_turn_seen = true;
 	return 0;
 }

@@ -116,7 +116,7 @@ static void add_home(const struct deck *deck, const char *home, struct strvec *h
 	strvec_push(real_homes, real);
 }
 
-/* That of this caller, the usual one, and those of sessions. */
+/* The homes of this caller, the usual one, and those of sessions. */
 static void find_homes(const struct deck *deck, const struct agent *agent,
 		       const struct owner_profiles *profiles, struct strvec *ret)
 {

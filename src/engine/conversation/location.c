@@ -283,7 +283,7 @@ int location_make_fork(struct instance *instance, const struct agent *agent, boo
 	r = fs_real_directory(instance_launch_directory(instance), &real, err);
 	if (r == 0)
 		r = transcript_branch(&branch, conversation->config_home, real, &copy, err);
-	/* Its agent has begun a file for it, or its directory is gone, which the start will say. */
+	/* The agent has begun a file for it, or the directory is gone, which the start will say. */
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	replace_string(&conversation->transcript_path, copy);

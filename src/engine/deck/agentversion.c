@@ -86,7 +86,7 @@ static struct json_object *read_cache(int dirfd)
 	return json_object_new_object();
 }
 
-/* It is only a cache: without it we ask again. */
+/* Errors are ignored: without the cache we ask again. */
 static void write_cache(int dirfd, struct json_object *cache)
 {
 	cleanup_json struct json_object *kept = json_object_new_object();

@@ -54,7 +54,7 @@ struct deck {
 	bool has_kept_config; /* then: the last good one is in use */
 	char *config_text;    /* of config.toml; NULL: it cannot be used */
 	struct strvec warnings;
-	/* It is an error when the user manager refuses a scope; do not start without one.  For
+	/* A refused scope is an error; do not start without one.  For
 	 * automatic starts: they can be made later, and a process started beside a manager that is
 	 * about to end would end with it. */
 	bool needs_scope;

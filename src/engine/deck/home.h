@@ -10,7 +10,7 @@
 
 #include "engine/deck/deck.h"
 
-/* Its path, whether or not it exists.  The caller frees. */
+/* The home's path, whether or not it exists.  The caller frees. */
 char *home_path(const struct deck *deck, const char *id) MUST_USE;
 char *home_path_in(const struct deck *deck, const char *profile, const char *id) MUST_USE;
 

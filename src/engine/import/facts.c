@@ -284,7 +284,7 @@ static void find_agent(struct gathering *gathering, struct import_row *row)
 	cleanup_error struct error why = { 0 };
 	const struct registry *registry;
 	const struct agent *agent;
-	/* Its command is known, if not its name. */
+	/* The row's command is known, if not its name. */
 	if (row->tool && row->argv.count && deck_registry(gathering->deck, &registry, NULL) == 0 &&
 	    !registry_find(registry, row->tool))
 		replace_string(&row->tool, NULL);
@@ -391,7 +391,7 @@ static void find_running(const struct gathering *gathering, struct import_row *r
 	if (!facts->is_certain)
 		return;
 	import_row_set_open(row, find->session_id, find->config_home);
-	/* Its title may be that of another profile's session, too. */
+	/* The row's title may be that of another profile's session, too. */
 	facts->can_join = find->can_join && facts->imported_id && find->owner_profile &&
 			  streq(find->owner, facts->imported_id) &&
 			  streq(find->owner_profile, facts->imported_profile);

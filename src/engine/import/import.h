@@ -18,7 +18,7 @@
 struct import_order {
 	const struct foreign_source *source;
 	const char *from; /* where it has its files; NULL: the usual place */
-	/* It may have no sessions: its user wants its hooks removed. */
+	/* The program may have no sessions: its user wants its hooks removed. */
 	bool may_be_absent;
 	struct import_consent consent;
 };
@@ -66,7 +66,7 @@ int import_apply(struct deck *deck, const struct import_look *look, struct insta
  * says that the process has ended.  *ret is the caller's. */
 int import_adopt(struct deck *deck, const struct import_look *look, size_t index,
 		 struct instance **ret, struct error *err);
-/* Its process.  Borrowed. */
+/* The row's process.  Borrowed. */
 const struct adopt_find *import_find(const struct import_look *look, size_t index);
 
 /* Show or remove the hooks of the source, which it must have: see foreign_visit_hooks(). */

@@ -285,7 +285,7 @@ int on_disk_compare(const struct deck *deck, const struct on_disk *on_disk,
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-/* It is judged again: its user may have taken their time to agree. */
+/* Judge the tree again: its user may have taken their time to agree. */
 static int free_tree(const struct deck *deck, const struct store *store, const struct stray *stray,
 		     const struct known *known, struct error *err)
 {

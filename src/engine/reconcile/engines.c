@@ -170,7 +170,7 @@ static void compare_item(const struct answer *answer, const struct survey_item *
 					  directory);
 }
 
-/* It is looked for by name; what is missing is looked for a second time. */
+/* Look for the session's container by name; if it is missing, look a second time. */
 static int look_for(const struct deck *deck, const struct answer *answer,
 		    const struct known_session *session, struct stray_facts *ret, struct error *err)
 {

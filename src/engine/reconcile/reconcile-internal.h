@@ -19,8 +19,8 @@ struct stray *strays_add(struct strays *strays, const struct stray_facts *facts,
 
 /* Engines, each of which was asked what it has. */
 struct asked;
-/* Those of sessions, those of the configuration, and those that answer.  A session's engine that
- * does not answer is a stray. */
+/* The engines of sessions, those of the configuration, and those that answer.  A session's engine
+ * that does not answer is a stray. */
 struct asked *asked_engines(struct deck *deck, const struct known *known, struct strays *strays);
 void asked_free(struct asked *asked);
 static inline void asked_freep(struct asked **asked)

@@ -88,7 +88,7 @@ int lifecycle_build_argv(const struct lifecycle_new *wish, const struct agent *a
 	return 0;
 }
 
-/* It would be started again and again, each time with nothing to come back to. */
+/* An agent that answers once and exits would be restarted again and again, with nothing to resume. */
 static int check_kind(struct deck *deck, const struct agent *agent, const struct instance *instance,
 		      struct error *err)
 {
@@ -351,7 +351,7 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 	return 0;
 }
 
-/* Its agent will find no conversation in a tree that does not exist yet. */
+/* The agent will find no conversation in a tree that does not exist yet. */
 static int check_tree(const struct lifecycle_new *wish, const struct agent *agent,
 		      const struct instance *instance, struct error *err)
 {
@@ -385,7 +385,7 @@ static int make_tree(struct deck *deck, struct instance **instance, struct error
 	return 0;
 }
 
-/* It has its id: give it what is named after it. */
+/* Give the instance, which has its id, the parts that are named after it. */
 static void take_place(struct deck *deck, const struct agent *agent, struct instance *instance,
 		       struct recipe *recipe, const struct carry *carry)
 {
@@ -533,7 +533,7 @@ static void log_added(const struct instance *instance)
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
 }
 
-/* It has its names: write it down. */
+/* Save the instance, which has its names. */
 static int put(struct deck *deck, struct store_profile_lock *lock, const struct lifecycle_new *wish,
 	       struct prepared *prepared, struct error *err)
 {
@@ -676,7 +676,7 @@ static int claim_ids(struct deck *deck, const struct batch *batch, struct fs_loc
 		       : 0;
 }
 
-/* They have their names: write them down. */
+/* Save the instances, which have their names. */
 static int put_all(struct deck *deck, struct store_profile_lock *lock, struct batch *batch,
 		   struct error *err)
 {

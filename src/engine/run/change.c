@@ -269,7 +269,7 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 	struct instance *instance = operation.instance;
 	cleanup_free char *before = xstrdup(instance_lookup_directory(instance));
 	if (instance->workspace) {
-		/* Its tree stays where it is. */
+		/* Only the source moves; the tree stays where it is. */
 		if (tree_move_source(deck, instance, real, err) < 0 ||
 		    operation_save(&operation, err) < 0)
 			return -1;

@@ -35,8 +35,8 @@ static bool is_to_be_corrected(const struct place_run *run, enum instance_state 
 	return !is_half_restarted(state, desired) && view_is_over(run, state, &now, ret_why);
 }
 
-/* Its server runs: the manifest is wrong, since a user has edited it or put an older
- * one back. */
+/* The manifest is wrong although the server runs: a user has edited it or put an older one
+ * back. */
 static bool is_mistaken(struct deck *deck, struct store_lock *lock, struct instance *instance)
 {
 	const struct operation operation = { .deck = deck, .lock = lock, .instance = instance };

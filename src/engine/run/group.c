@@ -17,7 +17,7 @@ static char *moved(const char *group, const char *from, const char *to)
 	return *to ? xasprintf("%s%s", to, rest) : xstrdup(rest + (*rest == '/'));
 }
 
-/* It may have been moved or removed since it was listed: then that is what counts. */
+/* The session may have been moved or removed since it was listed: then leave it. */
 static int move_one(struct deck *deck, const struct store_row *row, const char *group,
 		    size_t *ret_count, struct error *err)
 {

@@ -33,8 +33,8 @@ struct lifecycle_new {
 	enum end_policy end_policy;
 	struct limits limits;
 	const struct container_order *container; /* NULL: it lives on this host.  Borrowed */
-	/* It gets a container of this recipe, and the conversation to begin with is in the home of
-	 * that one; or NULL.  Borrowed */
+	/* The recipe of its container; the conversation to begin with is in the home of that one.
+	 * NULL: none.  Borrowed */
 	const struct recipe *like;
 	const struct tree_order *tree; /* NULL: it works in the directory itself.  Borrowed */
 	const char *notes;             /* the user's own words about it, or NULL */
@@ -222,7 +222,7 @@ int lifecycle_set_group(struct deck *deck, const char *base, const char *group, 
  * top). Killed in between, some are moved; a second call moves the rest. */
 int lifecycle_move_group(struct deck *deck, const char *from, const char *to, size_t *ret_count,
 			 struct error *err);
-/* Its container is made from this image at the next start, which costs what was written in the old
+/* Make its container from this image at the next start, which costs what was written in the old
  * one.  ERROR_INVALID: it has no container. */
 int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err);
 /* Set a mount of its container, "SOURCE[:TARGET][:ro]", from its next start.  ERROR_INVALID: it has

@@ -34,7 +34,7 @@ int operation_open_settled(struct deck *deck, const char *base, struct operation
 /* Let go of the lock, and free the instance.  Takes one that is closed or all zero. */
 void operation_close(struct operation *operation);
 #define cleanup_operation CLEANUP(operation_close)
-/* It leaves the scope, and what it was is closed. */
+/* Moves the operation out; the source is left closed. */
 struct operation operation_take(struct operation *operation) MUST_USE;
 
 /* place_check_here(); with deck->takes_over the run becomes one of this machine instead, and the

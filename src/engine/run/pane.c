@@ -94,7 +94,7 @@ static int execute(const struct operation *operation)
 	cleanup_free char *program = is_path ? NULL : program_path(name, NULL, NULL);
 	if (!is_path && !program)
 		return rung_failed("run", name, "program not found in PATH: install it");
-	/* Its user wrote it where the session was made. */
+	/* The user wrote the name in the directory where the session was made. */
 	if (!program && *name != '/')
 		program = path_join(instance_lookup_directory(instance), name);
 	/* Ours alone (main.c). */
@@ -323,7 +323,7 @@ static int finish(struct operation *operation, bool failed, struct error *err)
 
 	settle_conversation(operation, !failed);
 	log_info("the agent ended: %s", reason);
-	/* It ended by itself: an automatic restart would not be what its user did. */
+	/* The agent ended by itself: an automatic restart would undo what its user did. */
 	const bool stays = restart_policy_of(instance, settings) != RESTART_ALWAYS;
 	const enum state_event ended = !clean ? EVENT_FAILED : stays ? EVENT_QUIT : EVENT_COMPLETED;
 	if (ended == EVENT_QUIT)

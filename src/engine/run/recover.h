@@ -32,8 +32,8 @@ typedef void (*recover_progress)(const struct recover_counts *counts,
  * least 1. */
 unsigned recover_jobs(void);
 
-/* Those of the profile with desired "running" and no live run (a shell in the agent's place is
- * none), last used first; what is damaged is among the failures, unless a group is wished.  A
+/* Restart the profile's sessions with desired "running" and no live run (a shell in the agent's
+ * place is none), last used first; a damaged one is among the failures, unless a group is wished. A
  * failure of one does not fail the whole: see ret->failed.  While less than a twentieth of the
  * memory is available, only one is started at a time. */
 int recover_run(struct deck *deck, const struct recover_wish *wish, recover_progress progress,

@@ -139,7 +139,7 @@ static int decide_automatic(const struct revival *revival, struct revive_result 
 	return 0;
 }
 
-/* Its user asks for it. */
+/* The user asks for the session. */
 static int decide_for_user(const struct revival *revival, struct revive_result *ret,
 			   struct error *err)
 {
@@ -261,7 +261,7 @@ static void note_failure(const struct revival *revival, const char *last_boot, b
 	if (is_noted && !state_is_running(instance->observed.state))
 		restart_unnote(instance);
 	log_error("not restarted: %s", why);
-	/* It has come back, and only that could not be written down. */
+	/* The session has come back; only the record of it failed. */
 	if (transition_of_boot(revival->operation->lock, instance,
 			       is_pending ? EVENT_RESTART_PENDING : EVENT_NOT_REVIVED, why,
 			       last_boot, NULL) == TRANSITION_NONE)

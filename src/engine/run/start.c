@@ -34,7 +34,7 @@ static int check_restart(struct operation *operation, enum start_wish wish, stru
 			err, ERROR_INVALID,
 			"%s cannot be restarted from inside: ending it would end this command, too",
 			instance->id);
-	/* It may have moved, and not have said so yet. */
+	/* The conversation may have moved, and the report may be late. */
 	if (operation_find_agent(operation, err) < 0 ||
 	    location_refresh(instance, operation->agent, err) < 0 ||
 	    (wish != START_FRESH &&
@@ -111,7 +111,7 @@ static int clear_remains(struct operation *operation, struct error *err)
 	if ((stopping ? lifecycle_end_run(operation, err)
 		      : place->end(operation->deck, instance, 0, NULL, err)) < 0)
 		return -1;
-	/* Its attempts are still to be read; its processes belong to no boot any more. */
+	/* The run's attempts are still to be read; its processes belong to no boot any more. */
 	replace_string(&instance->run.boot_id, NULL);
 	replace_string(&instance->run.machine_id, NULL);
 	replace_string(&instance->run.pid_namespace, NULL);
@@ -210,7 +210,7 @@ static int set_up_inside(struct operation *operation, struct error *err)
 	};
 	if (!setup_begin_inside(deck, instance, &argv))
 		return 0;
-	/* Its attempts are still to be read. */
+	/* The old run's attempts are still to be read. */
 	struct run before = instance->run;
 	instance->run = (struct run){ .id = naming_new_uuid() };
 	int r = operation->place->prepare(deck, instance, operation->agent, &failure);
@@ -220,7 +220,7 @@ static int set_up_inside(struct operation *operation, struct error *err)
 	}
 	run_clear(&instance->run);
 	instance->run = before;
-	/* It has not run: it still has to. */
+	/* The agent has not run: it still has to. */
 	if (r < 0 && failure.code != ERROR_TIMEOUT)
 		return error_move(err, &failure);
 	return setup_end_inside(deck, operation->lock, instance, &result, r < 0 ? &failure : NULL,
@@ -351,7 +351,7 @@ int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, e
 	return 0;
 }
 
-/* Its view shows what was there before as soon as it is connected. */
+/* The view draws the screen as soon as it is connected. */
 static void await_drawing(struct deck *deck, const struct instance *instance)
 {
 	const int64_t deadline_ms = clock_ms() + DRAW_MS;

@@ -206,7 +206,7 @@ static int check_stopped(const struct operation *operation, struct error *err)
 			 "%s is running: stop it first, or use --force, which stops it", title);
 }
 
-/* It has no run, and a removal would end what its agent has in its background. */
+/* Without a run, a removal would end the agent's background processes. */
 static int check_background(const struct operation *operation, struct error *err)
 {
 	cleanup_free char *why = NULL;
@@ -307,7 +307,7 @@ static int check_tree(struct operation *operation, struct error *err)
 			 is_known ? "commit and push it, or " : "");
 }
 
-/* Its own processes are ended; a shell beside them is its user's. */
+/* The session's own processes are ended; a shell beside them is its user's. */
 static int check_unused_by_others(const struct instance *instance, struct error *err)
 {
 	cleanup_tree_user struct tree_user user = { 0 };

@@ -141,7 +141,7 @@ static void store_seen(const struct agent *agent, const char *directory, const s
 	now.activity = seen->activity;
 	now.is_suspended = seen->is_suspended;
 	now.is_seen = true;
-	/* It stays for as long as nothing else happens. */
+	/* The failure is shown for as long as nothing else happens. */
 	if (seen->activity != ACTIVITY_IDLE)
 		replace_string(&now.failure, NULL);
 	now.since = clock_wall_us();

@@ -39,7 +39,7 @@ int64_t activity_young_ms(const struct store_row *row);
  * the report is not young any more?  Runs no program. */
 bool activity_differs(struct deck *deck, const struct store_row *row, const char *styled);
 
-/* Its screen was looked at now, and does not differ. */
+/* Note that the session's screen was looked at now, and does not differ. */
 void activity_note_look(const struct store_row *row);
 
 /* If a look can change it: look, for at most 4 s, and store what is found; a report that comes

@@ -98,7 +98,8 @@ static void sending_free(struct sending *sending)
 }
 #define cleanup_sending CLEANUP(sending_free)
 
-/* It is decided.  Returns false, for "return decide()" of the steps, which say whether to go on. */
+/* Decide the outcome.  Returns false, for "return decide()" of the steps, which say whether to
+ * continue. */
 static bool decide(struct sending *sending, enum delivery delivery, const char *reason)
 {
 	sending->result->delivery = delivery;
@@ -470,9 +471,9 @@ static bool is_proven(struct sending *sending)
 	return !will_report && look(sending) && screen_proves(sending);
 }
 
-/* It was taken, and the box holds it no more: what is pasted there would be added to it, and both
- * sent.  An agent that is slow may take a text and keep it in its box as well (claude 2.1.197), and
- * then it is deleted there. */
+/* The message was taken, and must not stay in the box: the next text would be added to it, and both
+ * sent.  A slow agent may take a text and keep it in its box as well (claude 2.1.197); then it is
+ * deleted there. */
 static bool is_over(struct sending *sending)
 {
 	if (!is_proven(sending))

@@ -5,7 +5,7 @@
 #include "engine/place/place.h"
 #include "model/session/state.h"
 
-/* Its socket was removed while it runs: a look of its place brings that back. */
+/* The socket was removed while the session runs: a look of its place brings it back. */
 static void bring_socket_back(struct deck *deck, const struct instance *instance)
 {
 	const struct place *place;

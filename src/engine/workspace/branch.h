@@ -20,8 +20,8 @@ struct branch_fate {
 void branch_fate_free(struct branch_fate *fate);
 #define cleanup_branch_fate CLEANUP(branch_fate_free)
 
-/* Its worktree, which goes too, does not count, nor do the removed sessions that go with it (NULL:
- * there are none).  Any other session of the deck counts, in whatever profile, and also in the
+/* The branch's worktree, which goes too, does not count, nor do the removed sessions that go with
+ * it (NULL: there are none).  Any other session of the deck counts, in any profile and in the
  * trash, and also one that cannot be read. */
 int branch_look(const struct deck *deck, const struct instance *instance, const struct trash *going,
 		struct branch_fate *ret, struct error *err);

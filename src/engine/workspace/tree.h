@@ -65,8 +65,8 @@ struct tree_saver {
 enum { TREE_KEPT = 1 };
 int tree_delete(struct deck *deck, struct instance *instance, const struct tree_saver *saver,
 		struct error *err);
-/* Its session is back: what is still there of a deletion that was killed is the session's again.
- * Returns whether the instance changed; the caller saves it. */
+/* After the session is back: the rest of a killed deletion is its tree again.  Returns whether the
+ * instance changed; the caller saves it. */
 bool tree_reclaim(struct workspace *workspace);
 
 /* Would the tree, of which nothing would be lost, be the same if it was made again: is its branch
@@ -83,5 +83,5 @@ char *tree_work_text(const struct workspace *workspace) MUST_USE;
 /* "git -C SOURCE log api", for its user to type.  The caller frees. */
 char *tree_git_text(const struct workspace *workspace, const char *verb, const char *what) MUST_USE;
 
-/* It was deleted so that it can be made again: the next start makes it without a warning. */
+/* Note that the tree was deleted so that it can be made again: the next start does not warn. */
 void tree_note_freed(struct workspace *workspace);
