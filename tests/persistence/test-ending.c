@@ -183,6 +183,9 @@ TEST(EndWithWorkIsUndecided)
 	ASSERT(!machine_exists(session.directory), "clean left the tree");
 	ASSERT(deck_look(WORDS("session", "show", session.id)).status != 0,
 	       "clean left the session");
+	const char *branches = machine_user_ok(
+		WORDS("git", "-C", at_home("deck"), "branch", "--list", "agentdeck/*"));
+	ASSERT(!*branches, "clean left a branch without a commit of its own: %s", branches);
 }
 
 /* A shell beside the agent, and any other program, is in the tree. */

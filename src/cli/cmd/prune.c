@@ -152,7 +152,7 @@ static int cmd_prune(struct app *app, struct error *err)
 	const int64_t days = given->older_days == AS_CONFIGURED ? app->deck.settings.trash_keep_days
 								: given->older_days;
 	const struct trash trash = { all.items, asking_count_old(&all, days) };
-	app->deck.may_delete_branches = given->branches;
+	app->deck.branches_wish = given->branches ? BRANCHES_MERGED : BRANCHES_STAY;
 	app->deck.may_leave_containers = given->leave_containers;
 	if (!given->dry_run && check_wish(app, &trash, err) < 0)
 		return -1;

@@ -56,7 +56,7 @@ static int cmd_purge(struct app *app, struct error *err)
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	app->deck.may_lose_work = given->discard;
-	app->deck.may_delete_branches = given->branches;
+	app->deck.branches_wish = given->branches ? BRANCHES_MERGED : BRANCHES_STAY;
 	if (lifecycle_purge(&app->deck, row->base,
 			    given->force || runs ? REMOVE_ANYWAY : REMOVE_STOPPED, err) < 0)
 		return -1;

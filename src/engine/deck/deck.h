@@ -80,8 +80,12 @@ struct deck {
 	bool must_free;
 	/* The user gives up containers whose engine does not answer (--leave-containers). */
 	bool may_leave_containers;
-	/* The user agrees that branches go that agentdeck made and that are merged (--branches). */
-	bool may_delete_branches;
+	/* Which branches that agentdeck made may go with their worktrees. */
+	enum branches_wish {
+		BRANCHES_STAY,
+		BRANCHES_WITHOUT_COMMITS, /* of their own: the policy "clean" */
+		BRANCHES_MERGED,          /* also those (--branches) */
+	} branches_wish;
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

@@ -180,10 +180,16 @@ static bool has_lost_tree(const struct instance *instance, const struct ending_f
 	return instance->workspace && instance->workspace->is_made && !facts->has_tree;
 }
 
+/* "2 commits on agentdeck/api"; NULL: none.  The caller frees. */
+static char *work_text(const struct instance *instance)
+{
+	return instance->workspace ? tree_work_text(instance->workspace) : NULL;
+}
+
 /* The session's reason from now on: "tree freed, 2 commits on agentdeck/api". */
 static char *freed_reason(const struct instance *instance, bool tree, bool container)
 {
-	cleanup_free char *work = tree ? tree_work_text(instance->workspace) : NULL;
+	cleanup_free char *work = tree ? work_text(instance) : NULL;
 	return xasprintf("%s%s%s freed%s%s", tree ? "tree" : "", tree && container ? " and " : "",
 			 container ? "container" : "", work ? ", " : "", or_empty(work));
 }
@@ -225,9 +231,10 @@ static int leave(const struct operation *operation, const struct ending_facts *f
 				      : operation_save(operation, err);
 }
 
-/* From the trash, where it is now. */
+/* From the trash, where it is now.  Its branch goes, too, if nothing was committed to it. */
 static int forget_removed(struct deck *deck, const char *id, struct error *err)
 {
+	const enum branches_wish before = deck->branches_wish;
 	cleanup_trash struct trash trash = { 0 };
 	size_t deleted;
 	if (trash_list(deck->store, &trash, err) < 0)
@@ -236,7 +243,10 @@ static int forget_removed(struct deck *deck, const char *id, struct error *err)
 		if (!trash.items[i].instance || !streq(trash.items[i].instance->id, id))
 			continue;
 		const struct trash one = { &trash.items[i], 1 };
-		return undo_prune(deck, &one, &deleted, err);
+		deck->branches_wish = BRANCHES_WITHOUT_COMMITS;
+		const int r = undo_prune(deck, &one, &deleted, err);
+		deck->branches_wish = before;
+		return r;
 	}
 	return 0;
 }
@@ -250,6 +260,7 @@ static int remove_all(struct operation *operation, const struct ending_order *or
 	struct deck *deck = operation->deck;
 	cleanup_free char *id = xstrdup(operation->instance->id);
 	const bool has_ignored = verdict_has(&ret->verdict, FINDING_IGNORED);
+	cleanup_free char *work = work_text(operation->instance);
 	const bool before = deck->may_lose_work;
 	deck->may_lose_work = order->wish == ENDING_CLEAN_IT;
 	int r = lifecycle_remove_locked(operation, REMOVE_STOPPED, err);
@@ -257,10 +268,11 @@ static int remove_all(struct operation *operation, const struct ending_order *or
 	if (r < 0)
 		return -1;
 	ret->outcome = ENDED_REMOVED;
-	ret->text = xstrdup(has_ignored ? "it is in the trash, because its tree has files that Git "
+	ret->text = has_ignored ? xstrdup("it is in the trash, because its tree has files that Git "
 					  "ignores: agentdeck undo brings it back, agentdeck prune "
-					  "deletes it"
-					: "everything that was made for it was deleted");
+					  "deletes it")
+				: xasprintf("everything that was made for it was deleted%s%s",
+					    work ? ", but for " : "", or_empty(work));
 	return has_ignored ? 0 : forget_removed(deck, id, err);
 }
 

@@ -202,7 +202,7 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 		r = delete_tree(deck, lock, removed, &err);
 	if (r == TREE_KEPT)
 		return false;
-	if (r == 0 && removed->instance && deck->may_delete_branches)
+	if (r == 0 && removed->instance && deck->branches_wish != BRANCHES_STAY)
 		r = branch_delete(deck, removed->instance, &err);
 	if (r == 0)
 		r = trash_delete(lock, removed, &err);

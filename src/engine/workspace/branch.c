@@ -109,6 +109,7 @@ static void decide(const struct workspace *workspace, const struct gitcmd_branch
 	const char *keeper = keeper_of(workspace, branch);
 	ret->name = xstrdup(workspace->branch);
 	ret->tip = xstrdup(branch->tip);
+	ret->has_commits = !streq(branch->tip, workspace->base);
 	if (user)
 		ret->why = xstrdup(user);
 	else if (branch->is_used)
@@ -145,7 +146,7 @@ int branch_delete(struct deck *deck, const struct instance *instance, struct err
 	cleanup_branch_fate struct branch_fate fate = { 0 };
 	if (branch_look(deck, instance, NULL, &fate, err) < 0)
 		return -1;
-	if (!fate.name)
+	if (!fate.name || (fate.has_commits && deck->branches_wish != BRANCHES_MERGED))
 		return 0;
 	cleanup_free char *shown = visible(fate.name);
 	if (!fate.goes) {

@@ -16,6 +16,7 @@ struct branch_fate {
 	char *tip;  /* its commit */
 	char *why;  /* it goes, or stays */
 	bool goes;
+	bool has_commits; /* of its own: since it was made */
 };
 void branch_fate_free(struct branch_fate *fate);
 #define cleanup_branch_fate CLEANUP(branch_fate_free)
@@ -26,5 +27,6 @@ void branch_fate_free(struct branch_fate *fate);
 int branch_look(const struct deck *deck, const struct instance *instance, const struct trash *going,
 		struct branch_fate *ret, struct error *err);
 
-/* Delete it if it goes; else a warning says why it stays.  Its tree is deleted already. */
+/* Delete it if it goes and deck->branches_wish allows it.  A warning says why one stays that the
+ * wish includes.  Its tree is deleted already. */
 int branch_delete(struct deck *deck, const struct instance *instance, struct error *err);
