@@ -48,6 +48,7 @@ COVERS=(
 	"src/gate/|tests/unit/test-cli.bash"
 	"src/main|tests/unit/test-cli.bash"
 	"src/model/agent/agent|tests/unit/test-registry.c"
+	"src/model/agent/question|tests/unit/test-permission.c tests/unit/test-registry-check.c"
 	"src/model/agent/registry-data|tests/unit/test-registry.c"
 	"src/model/agent/registry-parse|tests/unit/test-registry-check.c"
 	"src/model/session/manifest|tests/unit/test-instance.c tests/unit/test-store.c"

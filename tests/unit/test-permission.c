@@ -120,17 +120,48 @@ static void other_questions_are_none(void **state UNUSED)
 	      PERMISSION_NONE);
 }
 
-static void only_entries_with_keys_are_answered(void **state UNUSED)
+static void only_entries_with_questions_are_answered(void **state UNUSED)
 {
 	cleanup_registry struct registry registry = { 0 };
 	assert_int_equal(registry_builtin(&registry, NULL), 0);
 	for (size_t i = 0; i < registry.count; i++) {
 		const struct agent *agent = registry.agents[i];
 		const bool is_known = streq(agent->name, "claude") || streq(agent->name, "demo");
-		assert_true(permission_is_known(agent) == is_known);
+		assert_true((agent->questions.count != 0) == is_known);
 	}
 	cleanup_permission struct permission permission = { 0 };
 	assert_int_equal(read_as("codex", ASKS("rm x"), &permission), PERMISSION_NONE);
+}
+
+/* A user's entry changes one value of one question, and adds another question. */
+static void an_entry_of_the_user_changes_single_values(void **state UNUSED)
+{
+	static const char own[] = "[question.command]\ntitle = '^ Own command$'\nmark = ''\n"
+				  "[question.other]\ntitle = '^ Other$'\nchoice = '^  [0-9]'\n"
+				  "yes = '^  ([0-9]) fine$'\nbelow = '^ End$'\ndeny = 'n'\n";
+	cleanup_registry struct registry registry = { 0 };
+	cleanup_permission struct permission first = { 0 }, second = { 0 };
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	assert_int_equal(registry_override(&registry, "demo", own, strlen(own), "x.toml", NULL), 0);
+	const struct agent *agent = registry_find(&registry, "demo");
+	assert_int_equal(agent->questions.count, 2);
+	assert_null(agent->questions.items[0].mark);
+	assert_int_equal(permission_read(agent,
+					 RULE
+					 " Own command\n\n Do you want to proceed?\n   1. Yes\n"
+					 "   2. No\n\n Esc to cancel\n",
+					 &first),
+			 PERMISSION_WHOLE);
+	assert_string_equal(first.yes_key, "1");
+	assert_string_equal(first.no_key, "Escape");
+	assert_int_equal(permission_read(agent, "\n Other\n\n  6 wrong\n  7 fine\n End\n", &second),
+			 PERMISSION_WHOLE);
+	assert_string_equal(second.yes_key, "7");
+	assert_string_equal(second.no_key, "n");
+	/* Nothing says which of the two would be taken. */
+	cleanup_permission struct permission none = { 0 };
+	assert_int_equal(permission_read(agent, "\n Other\n\n  6 fine\n  7 fine\n End\n", &none),
+			 PERMISSION_NONE);
 }
 
 int main(void)
@@ -143,7 +174,8 @@ int main(void)
 		cmocka_unit_test(a_question_without_its_end_is_none),
 		cmocka_unit_test(what_an_agent_prints_is_none),
 		cmocka_unit_test(other_questions_are_none),
-		cmocka_unit_test(only_entries_with_keys_are_answered),
+		cmocka_unit_test(an_entry_of_the_user_changes_single_values),
+		cmocka_unit_test(only_entries_with_questions_are_answered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,11 +184,11 @@ static void what_does_not_ask_is_refused_in_words(void **state)
 	terminal_stop(instance);
 }
 
-static void an_agent_without_keys_is_refused_in_words(void **state)
+static void an_agent_without_questions_is_refused_in_words(void **state)
 {
-	cleanup_instance struct instance *instance = start(*state, "codex", ASK("make") TAKE);
+	cleanup_instance struct instance *instance = start(*state, "pi", ASK("make") TAKE);
 	terminal_await(instance, "Esc to cancel");
-	assert_refused(*state, "agentdeck does not know how codex asks");
+	assert_refused(*state, "agentdeck does not know how pi asks");
 	assert_untouched(instance);
 	terminal_stop(instance);
 }
@@ -217,7 +217,7 @@ static void what_cannot_be_read_is_refused_in_words(void **state)
 	cleanup_instance struct instance *instance = start(
 		*state, "demo", ASK("make") "printf '\\033[H\\033[M'; exec sleep 100");
 	terminal_await(instance, "Esc to cancel");
-	assert_refused(*state, "its beginning cannot be seen");
+	assert_refused(*state, "not all of it can be seen");
 	terminal_stop(instance);
 }
 
@@ -241,7 +241,7 @@ int main(void)
 		FAKE_TEST(another_question_gets_no_answer),
 		FAKE_TEST(a_question_that_stays_is_reported),
 		FAKE_TEST(what_does_not_ask_is_refused_in_words),
-		FAKE_TEST(an_agent_without_keys_is_refused_in_words),
+		FAKE_TEST(an_agent_without_questions_is_refused_in_words),
 		FAKE_TEST(a_question_that_is_drawn_late_is_waited_for),
 		FAKE_TEST(what_cannot_be_read_is_refused_in_words),
 		FAKE_TEST(a_screen_without_a_question_is_refused_in_words),

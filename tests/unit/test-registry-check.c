@@ -186,12 +186,22 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	assert_refused("claude", "[keys]\nbanner = ['C-c']\n",
 		       "x.toml:2:1: screen.exit_banner is missing: say what the agent prints after "
 		       "keys.banner");
-	assert_refused("codex", "[keys]\napprove = ['y']\n",
-		       "x.toml:2:1: screen.permission is missing: say how the agent asks for a "
-		       "permission");
-	assert_refused("shell", "[keys]\ndeny = ['n']\n",
-		       "x.toml:2:1: keys.deny: the agent does not report that it asks: see "
-		       "[report]");
+	assert_refused("claude", "[question.other]\ntitle = 'y'\n",
+		       "x.toml:1:11: question.other.choice is missing: say how the agent asks");
+	assert_refused("demo", "[question.command]\ndeny = ''\n",
+		       "x.toml:1:11: question.command.deny is missing: say how the agent asks");
+	assert_refused("demo", "[question.command]\nyes = '^ 1. Yes$'\n",
+		       "x.toml:2:1: question.command.yes: \"^ 1. Yes$\" has no group: put the "
+		       "key in parentheses");
+	assert_refused("demo", "[question.command]\nhidden = '('\n",
+		       "x.toml:2:1: question.command.hidden: \"(\" is not a valid extended regular "
+		       "expression: Unmatched ( or \\(");
+	assert_refused("demo", "[question.command]\nno = 'x'\n",
+		       "x.toml:2:1: unknown key \"question.command.no\"");
+	assert_refused("demo", "[question]\ntitle = 'x'\n",
+		       "x.toml:2:1: question.title must be a table, not a string");
+	assert_refused("demo", "question = 'x'\n",
+		       "x.toml:1:1: question must be a table, not a string");
 	assert_refused("claude", "[keys]\nquit = ['C-c C-c']\n",
 		       "x.toml:2:9: keys.quit: \"C-c C-c\" must be one word of ASCII characters");
 }

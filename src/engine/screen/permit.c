@@ -64,16 +64,17 @@ static int read_question(struct recipient *to, int64_t deadline_ms, struct permi
 {
 	cleanup_free char *title = visible(to->instance->title);
 	enum permission_form form = PERMISSION_NONE;
-	if (!permission_is_known(to->agent)) {
+	const bool reports = agent_reports(to->agent);
+	if (!to->agent->questions.count) {
 		cleanup_free char *why = xasprintf(
 			"agentdeck does not know how %s asks for a permission", to->agent->name);
 		return refuse(to, ERROR_INVALID, why, err);
 	}
 	if (!recipient_refresh(to) || to->has_ended)
 		return error_set(err, ERROR_INVALID, "the agent of %s ended", title);
-	if (!is_waiting(to))
+	if (reports && !is_waiting(to))
 		return error_set(err, ERROR_INVALID, "%s does not ask for a permission", title);
-	const int r = await_screen(to, deadline_ms, &form, ret, err);
+	const int r = await_screen(to, reports ? deadline_ms : 0, &form, ret, err);
 	if (r < 0)
 		return -1;
 	if (r > 0)
@@ -85,7 +86,7 @@ static int read_question(struct recipient *to, int64_t deadline_ms, struct permi
 			      err);
 	if (form == PERMISSION_CUT)
 		return refuse(to, ERROR_INVALID,
-			      "the question is longer than its screen, and its beginning cannot be "
+			      "the question is longer than its screen, and not all of it can be "
 			      "seen",
 			      err);
 	return 0;
@@ -109,30 +110,18 @@ int permit_look(struct deck *deck, const char *base, struct permission *ret, str
 }
 
 /* Another agent's question, or another question of this one, must not get the answer. */
-static int check_question(struct recipient *to, const char *digest, struct error *err)
+static int press_key(struct recipient *to, const struct permit_request *request, struct error *err)
 {
 	cleanup_permission struct permission now = { 0 };
 	cleanup_free char *title = visible(to->instance->title);
 	if (read_question(to, 0, &now, err) < 0)
 		return -1;
-	if (!streq(now.digest, digest))
+	if (!streq(now.digest, request->digest))
 		return error_set(err, ERROR_INVALID,
 				 "%s asks another question now: read that one, and answer it",
 				 title);
-	return 0;
-}
-
-/* Several keys go one by one: the question does not change while its mark moves. */
-static int press_keys(struct recipient *to, const struct strvec *keys, const char *digest,
-		      struct error *err)
-{
-	for (size_t i = 0; i < keys->count; i++) {
-		if (check_question(to, digest, err) < 0)
-			return i ? error_prefix(err, "only some of the keys were pressed") : -1;
-		if (!recipient_press(to, keys->items[i]))
-			return refuse(to, ERROR_DELIVERY, "its tmux server did not accept the key",
-				      err);
-	}
+	if (!recipient_press(to, request->answer == PERMIT_APPROVE ? now.yes_key : now.no_key))
+		return refuse(to, ERROR_DELIVERY, "its tmux server did not accept the key", err);
 	return 0;
 }
 
@@ -140,7 +129,7 @@ static bool is_gone(const struct recipient *to, const char *digest)
 {
 	cleanup_permission struct permission now = { 0 };
 	enum permission_form form = PERMISSION_NONE;
-	if (!is_waiting(to))
+	if (agent_reports(to->agent) && !is_waiting(to))
 		return true;
 	return read_screen(to, &form, &now, NULL) == 0 &&
 	       (form != PERMISSION_WHOLE || !streq(now.digest, digest));
@@ -152,14 +141,13 @@ static int wait_gone(struct recipient *to, const char *digest, struct error *err
 	for (int looks = 0;;) {
 		if (!recipient_refresh(to) || to->has_ended)
 			return error_set(err, ERROR_DELIVERY,
-					 "the keys were pressed, and the agent ended");
+					 "the key was pressed, and the agent ended");
 		looks = is_gone(to, digest) ? looks + 1 : 0;
 		if (looks == GONE_LOOKS)
 			return 0;
 		if (clock_ms() >= deadline)
 			return refuse(to, ERROR_DELIVERY,
-				      "the keys were pressed, and the question is still there",
-				      err);
+				      "the key was pressed, and the question is still there", err);
 		(void)store_watch_wait(to->watch, clock_ms() + LOOK_MS, NULL);
 	}
 }
@@ -199,18 +187,17 @@ int permit_answer(struct deck *deck, const struct permit_request *request, struc
 {
 	cleanup_recipient struct recipient to = { 0 };
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	const bool approves = request->answer == PERMIT_APPROVE;
 	if (open_recipient(&to, deck, request->base, err) < 0)
 		return -1;
 	int r = recipient_lock(&to, &lock, err);
 	if (r == FS_LOCK_BUSY)
 		return error_set(err, ERROR_BUSY, "another agentdeck is sending to it");
 	if (r == 0)
-		r = press_keys(&to, approves ? &to.agent->approve_keys : &to.agent->deny_keys,
-			       request->digest, err);
+		r = press_key(&to, request, err);
 	if (r < 0)
 		return -1;
-	log_info("permit: answer=%s question=%s", approves ? "approve" : "deny", request->digest);
+	log_info("permit: answer=%s question=%s",
+		 request->answer == PERMIT_APPROVE ? "approve" : "deny", request->digest);
 	if (wait_gone(&to, request->digest, err) < 0)
 		return -1;
 	note_answered(&to, request->answer);

@@ -123,13 +123,6 @@ static const struct toml_key keys[] = {
 	KEY("screen.pasted", toml_store_strings, pasted),
 	KEY("screen.mode", toml_store_strings, mode),
 	KEY("screen.mode_text", toml_store_strings, mode_text),
-	KEY("screen.permission", toml_store_strings, permission),
-	KEY("screen.permission_above", toml_store_strings, permission_above),
-	KEY("screen.permission_title", toml_store_strings, permission_title),
-	KEY("screen.permission_choice", toml_store_strings, permission_choice),
-	KEY("screen.permission_approve", toml_store_strings, permission_approve),
-	KEY("screen.permission_below", toml_store_strings, permission_below),
-	KEY("screen.permission_mark", store_or_null, permission_mark),
 	KEY("screen.elsewhere", toml_store_strings, elsewhere),
 	KEY("screen.login", toml_store_strings, login),
 	KEY("screen.background", toml_store_strings, background),
@@ -143,8 +136,7 @@ static const struct toml_key keys[] = {
 	KEY("keys.guard", store_or_null, guard),
 	KEY("keys.guard_text", store_or_null, guard_text),
 	KEY("keys.submit", store_or_null, submit_key),
-	KEY("keys.approve", toml_store_strings, approve_keys),
-	KEY("keys.deny", toml_store_strings, deny_keys),
+	KEY("question", agent_questions_store, questions),
 	KEY("doctor.hint", store_or_null, doctor_hint),
 	KEY("doctor.remedy", store_or_null, doctor_remedy),
 	KEY("doctor.file", store_or_null, doctor_file),
@@ -162,6 +154,7 @@ void agent_free(struct agent *agent)
 		else if (keys[i].store == store_or_null)
 			free(*(char **)(void *)field);
 	}
+	agent_questions_clear(&agent->questions);
 	free(agent->name);
 	free(agent);
 }
@@ -171,6 +164,7 @@ struct agent *agent_copy(const struct agent *base)
 	struct agent *copy = xcalloc(1, sizeof(*copy));
 	*copy = *base;
 	copy->name = xstrdup(base->name);
+	agent_questions_detach(&copy->questions);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		char *field = (char *)copy + keys[i].offset;
 		if (keys[i].store == toml_store_strings) {

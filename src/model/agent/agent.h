@@ -6,6 +6,7 @@
 
 #include "base/tomlmap.h"
 #include "model/agent/files.h"
+#include "model/agent/question.h"
 
 enum id_kind {
 	ID_NONE,
@@ -125,12 +126,7 @@ struct agent {
 	/* Like ready, for the box in another mode, in which a text is no message (a shell's); and
 	 * the beginning of a message that brings it into that mode, which the box does not show. */
 	struct strvec mode, mode_text;
-	/* A question for a permission (model/agent/permission.h), from top to bottom: the line above
-	 * it, its title, the line that asks, its choices, the first of them, its last line; and the
-	 * mark in front of the chosen one, or NULL.  Empty: we do not know how the agent asks. */
-	struct strvec permission_above, permission_title, permission, permission_choice,
-		permission_approve, permission_below;
-	char *permission_mark;
+	struct agent_questions questions; /* none: we do not know how the agent asks */
 	struct strvec elsewhere; /* typed text goes to something other than the conversation */
 	/* Lines of its last words: only its user can help, by logging in; a background process
 	 * of the agent has the conversation; it refuses for another reason. */
@@ -151,8 +147,6 @@ struct agent {
 	 * submit key for a part of it; the agent drops it.  Both or NULL. */
 	char *guard, *guard_text;
 	char *submit_key; /* "Enter" */
-	/* Pressed while it asks for a permission: they give it, or not. */
-	struct strvec approve_keys, deny_keys;
 	/* advice for its users and what to do about it, or NULL */
 	char *doctor_hint, *doctor_remedy;
 	/* The hint is settled when this JSON file ("~/x", "{home}/x") has "member.member=value";

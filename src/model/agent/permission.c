@@ -7,101 +7,170 @@
 void permission_free(struct permission *permission)
 {
 	free(permission->text);
+	free(permission->yes_key);
+	free(permission->no_key);
 	*permission = (struct permission){ 0 };
 }
 
-bool permission_is_known(const struct agent *agent)
+/* What the first group of the pattern finds in the line, or all that it finds without a group.
+ * NULL: it does not fit, or there is no pattern.  The registry has checked that it compiles. */
+static char *find(const char *pattern, const char *line)
 {
-	return agent->permission.count && agent->approve_keys.count && agent->deny_keys.count;
+	regex_t regex;
+	regmatch_t found[2];
+	char *text = NULL;
+	if (!pattern || regcomp(&regex, pattern, REG_EXTENDED) != 0)
+		return NULL;
+	const size_t group = regex.re_nsub ? 1 : 0;
+	if (regexec(&regex, line, ARRAY_SIZE(found), found, 0) == 0 && found[group].rm_so >= 0)
+		text = xstrndup(line + found[group].rm_so,
+				(size_t)(found[group].rm_eo - found[group].rm_so));
+	regfree(&regex);
+	return text;
 }
 
-/* The registry has checked that the patterns compile; one that does not matches nothing. */
-static bool fits(const struct strvec *patterns, const char *line)
+static bool fits(const char *pattern, const char *line)
 {
-	bool found = false;
-	for (size_t i = 0; i < patterns->count && !found; i++) {
-		regex_t pattern;
-		if (regcomp(&pattern, patterns->items[i], REG_EXTENDED | REG_NOSUB) != 0)
-			continue;
-		found = regexec(&pattern, line, 0, NULL, 0) == 0;
-		regfree(&pattern);
-	}
-	return found;
+	cleanup_free char *text = find(pattern, line);
+	return text;
 }
 
-/* The lines of the screen, without blanks at their ends, and without empty lines below. */
-static void split(const char *screen, struct strvec *ret)
+static void drop_last(struct strvec *lines)
+{
+	free(lines->items[--lines->count]);
+}
+
+/* The lines of the screen down to the last one of the question, without its frame, and without
+ * blanks at their ends. */
+static void split(const struct agent_question *question, const char *screen, struct strvec *ret)
 {
 	while (*screen) {
 		const size_t length = strcspn(screen, "\n");
-		size_t used = length;
-		while (used && screen[used - 1] == ' ')
-			used--;
-		strvec_push_take(ret, xstrndup(screen, used));
+		cleanup_free char *line = xstrndup(screen, length);
+		char *content = find(question->frame, line);
+		char *kept = content ? content : TAKE_PTR(line);
+		for (size_t used = strlen(kept); used && kept[used - 1] == ' ';)
+			kept[--used] = '\0';
+		strvec_push_take(ret, kept);
 		screen += length + (screen[length] == '\n');
 	}
-	while (ret->count && !*ret->items[ret->count - 1])
-		free(ret->items[--ret->count]);
+	while (ret->count &&
+	       (!*ret->items[ret->count - 1] || fits(question->after, ret->items[ret->count - 1])))
+		drop_last(ret);
 }
 
 /* Write a blank over the mark that begins a line. */
-static void remove_mark(const struct agent *agent, char *line)
+static void remove_mark(const struct agent_question *question, char *line)
 {
 	char *start = line + strspn(line, " ");
-	const size_t length = strlen(or_empty(agent->permission_mark));
-	if (!length || strncmp(start, agent->permission_mark, length) != 0)
+	const size_t length = strlen(or_empty(question->mark));
+	if (!length || strncmp(start, question->mark, length) != 0)
 		return;
 	*start = ' ';
 	memmove(start + 1, start + length, strlen(start + length) + 1);
 }
 
-/* Go up from the last line over the choices.  Returns the index of the first one, or 0. */
-static size_t find_choices(const struct agent *agent, const struct strvec *lines)
+/* Where the choices are, and the key of the one that approves. */
+struct choices {
+	size_t first, end;
+	char *key;
+};
+
+/* Exactly one choice approves, and it says that and no more. */
+static bool find_yes(const struct agent_question *question, const struct strvec *lines,
+		     struct choices *choices)
+{
+	size_t count = 0;
+	for (size_t i = choices->first; i < choices->end; i++) {
+		char *key = find(question->yes, lines->items[i]);
+		if (!key)
+			continue;
+		count++;
+		free(choices->key);
+		choices->key = key;
+		if (i + 1 < choices->end && !fits(question->choice, lines->items[i + 1]))
+			return false;
+	}
+	return count == 1;
+}
+
+/* Go up from the last line over the choices.  choices->key is set in any case. */
+static bool find_choices(const struct agent_question *question, const struct strvec *lines,
+			 struct choices *choices)
 {
 	size_t i = lines->count - 1;
 	while (i && !*lines->items[i - 1])
 		i--;
-	for (; i && !fits(&agent->permission, lines->items[i - 1]); i--) {
-		char *line = lines->items[i - 1];
-		remove_mark(agent, line);
+	choices->end = i;
+	for (; i && *lines->items[i - 1] && !fits(question->asks, lines->items[i - 1]); i--) {
+		remove_mark(question, lines->items[i - 1]);
 		/* Between two choices there is only the rest of a long one. */
-		if (*line != ' ')
-			return 0;
+		if (*lines->items[i - 1] != ' ')
+			return false;
 	}
-	/* The choice that gives the permission says that and no more. */
-	return i && i + 1 < lines->count && fits(&agent->permission_approve, lines->items[i]) &&
-			       fits(&agent->permission_choice, lines->items[i + 1])
-		       ? i
-		       : 0;
+	choices->first = i;
+	while (i && !*lines->items[i - 1])
+		i--;
+	return i && choices->first < choices->end &&
+	       (!question->asks || fits(question->asks, lines->items[i - 1])) &&
+	       fits(question->choice, lines->items[choices->first]) &&
+	       find_yes(question, lines, choices);
 }
 
-static void take(const struct strvec *lines, size_t first, struct permission *ret)
+/* Go up from the choices to the title.  Does the agent show all in between? */
+static enum permission_form find_title(const struct agent_question *question,
+				       const struct strvec *lines, size_t choices, size_t *ret)
+{
+	const char *top = question->above ? question->above : question->title;
+	size_t i = choices;
+	for (; i && !fits(top, lines->items[i - 1]); i--)
+		if (fits(question->hidden, lines->items[i - 1]))
+			return PERMISSION_CUT;
+	if (!i)
+		return PERMISSION_CUT;
+	*ret = question->above ? i : i - 1;
+	return fits(question->title, lines->items[*ret]) ? PERMISSION_WHOLE : PERMISSION_NONE;
+}
+
+static void take(const struct agent_question *question, const struct strvec *lines, size_t first,
+		 struct permission *ret)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	for (size_t i = first; i < lines->count; i++)
 		strbuf_addf(&text, "%s\n", lines->items[i]);
 	ret->text = strbuf_take(&text);
+	ret->no_key = xstrdup(question->deny);
 	(void)sha256_text(ret->text, ret->digest);
+}
+
+static enum permission_form read_question(const struct agent_question *question, const char *screen,
+					  struct permission *ret)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	struct choices choices = { 0 };
+	enum permission_form form = PERMISSION_NONE;
+	size_t title;
+	split(question, screen, &lines);
+	if (lines.count && fits(question->below, lines.items[lines.count - 1]) &&
+	    find_choices(question, &lines, &choices))
+		form = find_title(question, &lines, choices.first, &title);
+	if (form == PERMISSION_WHOLE) {
+		take(question, &lines, title, ret);
+		ret->yes_key = TAKE_PTR(choices.key);
+	}
+	free(choices.key);
+	return form;
 }
 
 enum permission_form permission_read(const struct agent *agent, const char *screen,
 				     struct permission *ret)
 {
-	cleanup_strvec struct strvec lines = { 0 };
-	split(screen, &lines);
-	if (!permission_is_known(agent) || !lines.count ||
-	    !fits(&agent->permission_below, lines.items[lines.count - 1]))
-		return PERMISSION_NONE;
-	const size_t choices = find_choices(agent, &lines);
-	if (!choices)
-		return PERMISSION_NONE;
-	size_t above = choices - 1;
-	while (above && !fits(&agent->permission_above, lines.items[above - 1]))
-		above--;
-	if (!above)
-		return PERMISSION_CUT;
-	if (!fits(&agent->permission_title, lines.items[above]))
-		return PERMISSION_NONE;
-	take(&lines, above, ret);
-	return PERMISSION_WHOLE;
+	enum permission_form best = PERMISSION_NONE;
+	for (size_t i = 0; i < agent->questions.count && best != PERMISSION_WHOLE; i++) {
+		const enum permission_form form = read_question(agent->questions.items + i, screen,
+								ret);
+		if (form > best)
+			best = form;
+	}
+	return best;
 }

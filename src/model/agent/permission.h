@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The question that an agent asks before it does something, read from its screen by the patterns of
- * its registry entry.
+ * The question that an agent asks before it does something, read from its screen by the questions
+ * of its registry entry (model/agent/question.h).
  *
  * A question is recognised only as a whole, and only where it ends the screen: the line above it,
- * its title, what it is about, the line that asks, the numbered choices, and its last line.  The
- * words of an agent may look like a question, but the box or another dialog is below them.
+ * its title, what it is about, the line that asks, the choices, and its last line.  The words of an
+ * agent may look like a question, but the box or another dialog is below them.
  *
  * Pure: the caller captures.
  */
@@ -16,21 +16,19 @@
 
 enum permission_form {
 	PERMISSION_NONE,  /* no question that the entry describes ends the screen */
-	PERMISSION_CUT,   /* one does, but its beginning is above the screen */
+	PERMISSION_CUT,   /* one does, but not all that it is about is on the screen */
 	PERMISSION_WHOLE, /* all of it is on the screen */
 };
 
 struct permission {
-	/* From its title to its last line, each line without blanks at its end; a blank is in place
-	 * of the mark, so that it does not matter which choice has it. */
+	/* From its title to its last line, each line without its frame and the blanks at its end; a
+	 * blank is in place of the mark, so that it does not matter which choice has it. */
 	char *text;
 	char digest[SHA256_TEXT_SIZE]; /* of the text */
+	char *yes_key, *no_key;        /* tmux names of the keys that answer it */
 };
 void permission_free(struct permission *permission);
 #define cleanup_permission CLEANUP(permission_free)
-
-/* Can questions of this agent be answered?  Its entry describes them, and has the keys. */
-bool permission_is_known(const struct agent *agent);
 
 /* screen: its lines without attributes.  *ret is set for PERMISSION_WHOLE; permission_free(). */
 enum permission_form permission_read(const struct agent *agent, const char *screen,

@@ -211,9 +211,6 @@ static const struct rule {
 	{ "keys.banner", broken_word },
 	{ "keys.clear", broken_word },
 	{ "keys.submit", broken_word },
-	{ "keys.approve", broken_word },
-	{ "keys.deny", broken_word },
-	{ "screen.permission_mark", broken_argument },
 	{ "doctor.file", broken_file },
 	{ "doctor.unless", broken_member },
 };
@@ -352,9 +349,9 @@ static const char *costly_pattern(const char *pattern)
 	return NULL;
 }
 
-/* key: its name in the entry; path: its place. */
+/* key: its name in the entry; path: its place.  group: what its first group finds, or NULL. */
 static int check_pattern(const struct toml_document *document, const char *path, const char *key,
-			 const char *pattern, bool has_group, struct error *err)
+			 const char *pattern, const char *group, struct error *err)
 {
 	regex_t regex;
 	char why[200] = "it is empty and would match every line";
@@ -374,10 +371,10 @@ static int check_pattern(const struct toml_document *document, const char *path,
 		return toml_error(document, path, err,
 				  "%s: \"%s\" is not a valid extended regular expression: %s", key,
 				  pattern, why);
-	if (has_group && groups == 0)
+	if (group && groups == 0)
 		return toml_error(document, path, err,
-				  "%s: \"%s\" has no group: put the id in parentheses", key,
-				  pattern);
+				  "%s: \"%s\" has no group: put %s in parentheses", key, pattern,
+				  group);
 	return 0;
 }
 
@@ -386,7 +383,7 @@ static int check_patterns(const struct toml_document *document, const char *path
 {
 	for (size_t i = 0; i < patterns->count; i++) {
 		cleanup_free char *element = xasprintf("%s.%zu", path, i);
-		if (check_pattern(document, element, path, patterns->items[i], false, err) < 0)
+		if (check_pattern(document, element, path, patterns->items[i], NULL, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -397,17 +394,16 @@ static int check_all_patterns(const struct toml_document *document, const struct
 {
 	const struct {
 		const char *path, *pattern;
-		bool has_group;
+		const char *group;
 	} single[] = {
-		{ "session.unknown.pattern", agent->unknown_pattern, false },
-		{ "session.create_pattern", agent->create_pattern, true },
-		{ "screen.exit_banner", agent->exit_banner, true },
-		{ "keys.guard_text", agent->guard_text, false },
+		{ "session.unknown.pattern", agent->unknown_pattern, NULL },
+		{ "session.create_pattern", agent->create_pattern, "the id" },
+		{ "screen.exit_banner", agent->exit_banner, "the id" },
+		{ "keys.guard_text", agent->guard_text, NULL },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
-		if (single[i].pattern &&
-		    check_pattern(document, single[i].path, single[i].path, single[i].pattern,
-				  single[i].has_group, err) < 0)
+		if (single[i].pattern && check_pattern(document, single[i].path, single[i].path,
+						       single[i].pattern, single[i].group, err) < 0)
 			return -1;
 	const struct {
 		const char *path;
@@ -423,12 +419,6 @@ static int check_all_patterns(const struct toml_document *document, const struct
 		{ "screen.pasted", &agent->pasted },
 		{ "screen.mode", &agent->mode },
 		{ "screen.mode_text", &agent->mode_text },
-		{ "screen.permission", &agent->permission },
-		{ "screen.permission_above", &agent->permission_above },
-		{ "screen.permission_title", &agent->permission_title },
-		{ "screen.permission_choice", &agent->permission_choice },
-		{ "screen.permission_approve", &agent->permission_approve },
-		{ "screen.permission_below", &agent->permission_below },
 		{ "screen.elsewhere", &agent->elsewhere },
 		{ "screen.login", &agent->login },
 		{ "screen.background", &agent->background },
@@ -480,32 +470,31 @@ static int check_create(const struct toml_document *document, const struct agent
 	return 0;
 }
 
-/* A key that answers a question needs all that tells us which question it is. */
-static int check_permission(const struct toml_document *document, const struct agent *agent,
-			    struct error *err)
+/* A question without all of these could be another one. */
+static int check_question(const struct toml_document *document,
+			  const struct agent_question *question, struct error *err)
 {
-	const struct {
-		const char *path;
-		const struct strvec *values;
-	} parts[] = {
-		{ "screen.permission", &agent->permission },
-		{ "screen.permission_above", &agent->permission_above },
-		{ "screen.permission_title", &agent->permission_title },
-		{ "screen.permission_choice", &agent->permission_choice },
-		{ "screen.permission_approve", &agent->permission_approve },
-		{ "screen.permission_below", &agent->permission_below },
-	};
-	const char *path = place_of(document, "keys.approve", "keys.deny");
-	if (!agent->approve_keys.count && !agent->deny_keys.count)
-		return 0;
-	if (!agent_reports(agent))
-		return toml_error(document, path, err,
-				  "%s: the agent does not report that it asks: see [report]", path);
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (!parts[i].values->count)
-			return toml_error(document, path, err,
-					  "%s is missing: say how the agent asks for a permission",
-					  parts[i].path);
+	cleanup_free char *table = xasprintf("question.%s", question->name);
+	for (size_t i = 0; i < agent_question_key_count; i++) {
+		const struct agent_question_key *key = agent_question_keys + i;
+		const char *text = agent_question_value(question, key);
+		cleanup_free char *path = xasprintf("%s.%s", table, key->name);
+		if (!text && key->is_needed)
+			return toml_error(document, table, err,
+					  "%s is missing: say how the agent asks", path);
+		if (text && key->is_pattern &&
+		    check_pattern(document, path, path, text, key->group, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int check_questions(const struct toml_document *document, const struct agent *agent,
+			   struct error *err)
+{
+	for (size_t i = 0; i < agent->questions.count; i++)
+		if (check_question(document, agent->questions.items + i, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -615,7 +604,7 @@ int agent_check(const struct toml_document *document, const struct agent *agent,
 	    check_all_patterns(document, agent, err) < 0 ||
 	    check_report_settings(document, agent, err) < 0 ||
 	    check_files(document, agent, err) < 0 || check_home(document, agent, err) < 0 ||
-	    check_create(document, agent, err) < 0 || check_permission(document, agent, err) < 0)
+	    check_create(document, agent, err) < 0 || check_questions(document, agent, err) < 0)
 		return -1;
 	return check_whole(document, agent, err);
 }
