@@ -280,6 +280,9 @@ TEST(ContainerReportThatWaitedIsTakenByTheNextStart)
 	const char *first = one.session_id, *second = new_uuid();
 	const char *run = variable_of(&one, "AGENTDECK_CAPSULE_RUN");
 	const char *capsule = variable_of(&one, "AGENTDECK_CAPSULE");
+	/* Without it, claude does not ask for Shift+Enter. */
+	const char *terminal = variable_of(&one, "TERM_PROGRAM");
+	ASSERT(streq(terminal, "tmux"), "it runs in \"%s\"", terminal);
 	const char *pid = machine_user_ok(
 		WORDS("tmux", "-S", one.socket, "display-message", "-p", "#{pid}"));
 	struct process window = machine_process((pid_t)strtol(pid, NULL, 10));

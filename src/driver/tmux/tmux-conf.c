@@ -183,6 +183,8 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -g set-titles-string '#{" TITLE "}#{?#{==:#{" ACTIVITY
 			  "},waiting}, (waiting),}'\n"
 			  "set -g default-command ''\n");
+	/* codex asks for keys in this form only; tmux before 3.5 has no other. */
+	strbuf_adds(&buf, "set -gq extended-keys-format csi-u\n");
 	/* "-q": tmux 3.2 has no such option, and passes everything on. */
 	strbuf_addf(&buf, "set -gwq allow-passthrough %s\n", conf->passthrough ? "on" : "off");
 	strbuf_addf(&buf, "set -g set-clipboard %s\n", conf->clipboard ? "on" : "external");

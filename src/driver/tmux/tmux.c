@@ -624,6 +624,8 @@ static void push_nested(struct strvec *argv, const struct tmux_attach *how)
 void tmux_attach_argv(const char *socket, const struct tmux_attach *how, struct strvec *ret)
 {
 	push_client(ret, socket);
+	/* tmux asks only terminals that it knows for keys such as Shift+Enter.  Others ignore it. */
+	strvec_push_array(ret, (const char *const[]){ "-T", "extkeys", NULL });
 	if (how->has_true_color)
 		strvec_push_array(ret, (const char *const[]){ "-T", "RGB", NULL });
 	/* Neither this nor a new session may start a server. */
