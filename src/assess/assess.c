@@ -285,6 +285,23 @@ void assess_tree(struct look *look)
 		check_lender(look, look->remotes_here.items[i]);
 }
 
+void assess_branch(struct look *look)
+{
+	CLEANUP(open_end)
+	struct repository repository = {
+		.look = look,
+		.where = "",
+		.git_directory = xstrdup(look->source_common),
+		.common = xstrdup(look->source_common),
+		.fate = FATE_STAYS,
+		.is_recorded = true,
+	};
+	if (!look->origin.branch || !look->origin.made_branch)
+		verdict_unknown(&look->verdict, "", "its record names no branch that ends with it");
+	else if (walk_git_directories(&repository) && open_repository(&repository))
+		history_add_branch(&repository);
+}
+
 /* ---- the record ---- */
 
 static int record_refs(git_repository *git, struct origin *origin)

@@ -9,6 +9,9 @@
 /* Look at the whole tree of look->origin, with every repository in it. */
 void assess_tree(struct look *look);
 
+/* Look only at its branch, in the source repository.  The tree may be gone. */
+void assess_branch(struct look *look);
+
 /* Fill refs, remotes, stashes and exclude of look->origin with what the tree has now. A finding
  * says what could not be read. */
 void assess_origin(struct look *look);

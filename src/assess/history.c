@@ -407,6 +407,19 @@ static void add_stashes(struct history *history)
 			    "refs/stash", "a stash without its log");
 }
 
+void history_add_branch(const struct repository *repository)
+{
+	struct history history = { .repository = repository };
+	cleanup_free char *name = xasprintf("refs/heads/%s", repository->look->origin.branch);
+	git_oid oid;
+	if (git_reference_name_to_id(&oid, repository->git, name) < 0)
+		look_failed(repository, "%s cannot be read", name);
+	else if (survivors_of(repository, &history.survivors))
+		require_ref(&history, name, &oid);
+	survivors_free(&history.survivors);
+	commits_free(&history.known);
+}
+
 void history_add(const struct repository *repository)
 {
 	struct history history = { .repository = repository };

@@ -12,3 +12,5 @@
 #include "assess/look.h"
 
 void history_add(const struct repository *repository);
+/* Only the branch of the record, in the source repository. */
+void history_add_branch(const struct repository *repository);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck-assess verdict|record
+ * agentdeck-assess verdict|branch|record
  *
  * verdict: may the tree of the record on descriptor 0 be deleted, and if not, what would be lost?
- * The answer is one verdict as JSON on descriptor 1.  record: the record on descriptor 0, completed
- * with what the tree has now, on descriptor 1.  docs/workspaces.md has both formats.
+ * The answer is one verdict as JSON on descriptor 1.  branch: the same of its branch alone, whose
+ * tree may be gone.  record: the record on descriptor 0, completed with what the tree has now, on
+ * descriptor 1.  docs/workspaces.md has both formats.
  *
  * A process of its own, because the tree may be hostile: it reads nothing but the tree and its
  * source repository, writes nothing, starts nothing, and ends soon.  Its caller
@@ -135,9 +136,12 @@ static int print(struct json_object *json, struct error *err)
 static int answer(const char *word, struct look *look, struct error *err)
 {
 	cleanup_json struct json_object *json = NULL;
-	if (streq(word, "verdict")) {
+	if (!streq(word, "record")) {
 		prepare_late_answer(&look->verdict.confinement);
-		assess_tree(look);
+		if (streq(word, "branch"))
+			assess_branch(look);
+		else
+			assess_tree(look);
 		json = verdict_to_json(&look->verdict);
 		return print(json, err);
 	}
@@ -152,7 +156,8 @@ int main(int argc, char *argv[])
 {
 	cleanup_error struct error err = { 0 };
 	struct look look = { .deadline_ms = clock_ms() + LOOK_BUDGET_MS, .settings = -1 };
-	if (argc != 2 || (!streq(argv[1], "verdict") && !streq(argv[1], "record"))) {
+	if (argc != 2 || (!streq(argv[1], "verdict") && !streq(argv[1], "branch") &&
+			  !streq(argv[1], "record"))) {
 		fprintf(stderr, "agentdeck-assess: part of agentdeck, not for people\n");
 		return 64;
 	}

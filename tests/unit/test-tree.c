@@ -465,6 +465,14 @@ static void a_tree_follows_its_repository(void **state)
 	}
 }
 
+/* Its branch was pushed, and merged as one commit by a person. */
+#define SQUASHED                                                                         \
+	"cd $T && echo new >new && git add new && " COMMIT " two && echo more >>new && " \
+	"git add new && " COMMIT " three && cd - >/dev/null && "                         \
+	"git init -q --bare ../remote.git && git remote add origin ../remote.git && "    \
+	"git push -q origin main && git push -q -u origin agentdeck/fix-it && "          \
+	"git merge -q --squash agentdeck/fix-it >/dev/null && " COMMIT " squashed"
+
 /* What becomes of its branch when its session goes. */
 static const struct branch_case {
 	const char *script; /* in the repository; the tree is $T */
@@ -489,6 +497,17 @@ static const struct branch_case {
 	{ "git -C $T -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && "
 	  "git branch -q -u main agentdeck/fix-it",
 	  false, "not merged into main" },
+	{ SQUASHED " && git update-ref -d refs/remotes/origin/agentdeck/fix-it", true,
+	  "under other commits" },
+	{ SQUASHED, true, "origin/agentdeck/fix-it has all of it" },
+	/* More was done after the merge, or it was not merged. */
+	{ SQUASHED " && git update-ref -d refs/remotes/origin/agentdeck/fix-it && cd $T && " COMMIT
+		   " three",
+	  false, "not merged into" },
+	{ SQUASHED " && git update-ref -d refs/remotes/origin/agentdeck/fix-it && "
+		   "git reset -q --hard HEAD~1 && "
+		   "git update-ref -d refs/remotes/origin/main",
+	  false, "not merged into" },
 	{ "git -C $T checkout -q --detach && git checkout -q agentdeck/fix-it", false,
 	  "checked out" },
 	{ "git -C $T checkout -q --detach && git worktree add -q ../w agentdeck/fix-it", false,
@@ -536,7 +555,7 @@ static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)
 			fail_msg("%s: %s", given->script, err.message);
 		do_sh(desk, given->goes ? "! git -C project rev-parse -q --verify agentdeck/fix-it"
 					: "git -C project rev-parse -q --verify agentdeck/fix-it");
-		do_sh(desk, "rm -rf project w default/" ID " && mkdir project");
+		do_sh(desk, "rm -rf project w remote.git default/" ID " && mkdir project");
 	}
 }
 

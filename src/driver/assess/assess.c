@@ -62,30 +62,42 @@ static int ask(const char *word, const struct origin *origin, int timeout_ms,
 	return 0;
 }
 
-static void ask_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret)
+static void ask_verdict(const char *word, const struct origin *origin, int timeout_ms,
+			struct verdict *ret)
 {
 	cleanup_error struct error err = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	struct verdict verdict = { 0 };
-	if (ask("verdict", origin, timeout_ms, &result, &err) < 0 ||
+	if (ask(word, origin, timeout_ms, &result, &err) < 0 ||
 	    verdict_parse(strbuf_text(&result.output), result.output.length, &verdict, &err) < 0)
 		verdict_unknown(&verdict, "", "%s", err.message);
 	*ret = verdict;
 }
 
 /* `git gc`, or another command of git's in the tree, makes it unreadable for a moment. */
-void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret)
+static void ask_again(const char *word, const struct origin *origin, int timeout_ms,
+		      struct verdict *ret)
 {
 	const int64_t begin = clock_ms();
 	struct verdict verdict = { 0 };
-	ask_verdict(origin, timeout_ms, &verdict);
+	ask_verdict(word, origin, timeout_ms, &verdict);
 	for (int i = 1;
 	     i < TRIES && verdict_has(&verdict, FINDING_UNKNOWN) && clock_ms() - begin < AGAIN_MS;
 	     i++) {
 		verdict_free(&verdict);
-		ask_verdict(origin, timeout_ms, &verdict);
+		ask_verdict(word, origin, timeout_ms, &verdict);
 	}
 	*ret = verdict;
+}
+
+void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret)
+{
+	ask_again("verdict", origin, timeout_ms, ret);
+}
+
+void assess_branch(const struct origin *origin, int timeout_ms, struct verdict *ret)
+{
+	ask_again("branch", origin, timeout_ms, ret);
 }
 
 int assess_origin(struct origin *origin, int timeout_ms, struct error *err)

@@ -18,6 +18,10 @@ enum { ASSESS_TIMEOUT_MS = 20000 };
  * reason. *ret: verdict_free(). */
 void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret);
 
+/* May its branch be deleted?  Only source, branch and base (a commit of the source) are used: the
+ * tree may be gone. */
+void assess_branch(const struct origin *origin, int timeout_ms, struct verdict *ret);
+
 /* Complete a record of a tree that was just made: its refs, remotes, stashes and rules.  Members
  * that say where it came from must be set.  ERROR_UNAVAILABLE: there is no such program. */
 int assess_origin(struct origin *origin, int timeout_ms, struct error *err);

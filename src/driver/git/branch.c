@@ -153,17 +153,20 @@ static int find_others(const char *source, const char *ref, struct gitcmd_branch
 	return 0;
 }
 
-static int find_upstream(const char *source, const char *ref, char **ret, struct error *err)
+static int find_upstream(const char *source, const char *ref, struct gitcmd_branch *branch,
+			 struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	if (gitcmd_must_run(source,
-			    (const char *const[]){ "for-each-ref", "--format=%(upstream)", ref,
+			    (const char *const[]){ "for-each-ref",
+						   "--format=%(upstream) %(upstream:track)", ref,
 						   NULL },
 			    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
 	cleanup_free char *name = xstrdup(strbuf_text(&result.output));
-	name[strcspn(name, "\n")] = '\0';
-	*ret = *name ? TAKE_PTR(name) : NULL;
+	branch->is_upstream_gone = strstr(name, " [gone]\n");
+	name[strcspn(name, " \n")] = '\0';
+	branch->upstream = *name ? TAKE_PTR(name) : NULL;
 	return 0;
 }
 
@@ -177,7 +180,7 @@ int gitcmd_look_at_branch(const char *source, const char *name, const char *exce
 	if (r < 0)
 		return -1;
 	if (r == 0 &&
-	    (find_upstream(source, ref, &branch.upstream, err) < 0 ||
+	    (find_upstream(source, ref, &branch, err) < 0 ||
 	     find_others(source, ref, &branch, err) < 0 || look_for_use(source, &use, err) < 0))
 		return -1;
 	branch.is_used = use.found;

@@ -100,6 +100,7 @@ int gitcmd_current_branch(const char *source, char **ret, struct error *err);
 struct gitcmd_branch {
 	char *tip;             /* its commit; NULL: there is no such branch */
 	char *upstream;        /* full name of the ref, or NULL */
+	bool is_upstream_gone; /* its remote has deleted it */
 	struct strvec holders; /* full names of the other refs that have its commit */
 	bool is_used;          /* checked out, or in a rebase or bisection, in some work tree */
 };

@@ -2,6 +2,7 @@
 #include "engine/workspace/branch.h"
 
 #include "base/log.h"
+#include "driver/assess/assess.h"
 #include "driver/git/git.h"
 
 #include <string.h>
@@ -103,10 +104,30 @@ static const char *keeper_of(const struct workspace *workspace, const struct git
 	return streq(branch->tip, workspace->base) ? any : NULL;
 }
 
+/* A squash merge, after which the remote has deleted the branch. */
+static bool is_squashed(const struct workspace *workspace, const struct gitcmd_branch *branch)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	const struct origin origin = {
+		.kind = ORIGIN_WORKTREE,
+		.source = workspace->source,
+		.path = workspace->source,
+		.branch = workspace->branch,
+		.base = branch->tip,
+		.made_branch = true,
+	};
+	if (!branch->is_upstream_gone)
+		return false;
+	assess_branch(&origin, ASSESS_TIMEOUT_MS, &verdict);
+	return verdict_is_safe(&verdict) && verdict_has(&verdict, FINDING_MERGED);
+}
+
 static void decide(const struct workspace *workspace, const struct gitcmd_branch *branch,
 		   const char *user, struct branch_fate *ret)
 {
 	const char *keeper = keeper_of(workspace, branch);
+	const bool is_free = !user && !branch->is_used;
+	const bool is_merged = is_free && !keeper && is_squashed(workspace, branch);
 	ret->name = xstrdup(workspace->branch);
 	ret->tip = xstrdup(branch->tip);
 	ret->has_commits = !streq(branch->tip, workspace->base);
@@ -114,14 +135,19 @@ static void decide(const struct workspace *workspace, const struct gitcmd_branch
 		ret->why = xstrdup(user);
 	else if (branch->is_used)
 		ret->why = xstrdup("it is checked out, or in a rebase or bisection");
+	else if (is_merged)
+		ret->why = xasprintf("%s is gone, and the default branch has its content, under "
+				     "other commits",
+				     short_name(branch->upstream));
 	else if (!keeper)
 		ret->why = xasprintf("it is not merged into %s",
-				     branch->upstream         ? short_name(branch->upstream)
+				     branch->upstream && !branch->is_upstream_gone
+					     ? short_name(branch->upstream)
 				     : workspace->base_branch ? workspace->base_branch
 							      : "another branch");
 	else
 		ret->why = xasprintf("%s has all of it", short_name(keeper));
-	ret->goes = keeper && !user && !branch->is_used;
+	ret->goes = is_merged || (keeper && is_free);
 }
 
 int branch_look(const struct deck *deck, const struct instance *instance, const struct trash *going,
