@@ -210,7 +210,7 @@ static void a_container_of_a_copy_of_ours_is_its_users(void **state UNUSED)
 	make_container("experiment", labels_of("0bbbbbbb"));
 	look(&strays);
 	assert_int_equal(strays.count, 1);
-	expect_stray(&strays, "experiment", STRAY_KEEP, "somebody else");
+	expect_stray(&strays, "experiment", STRAY_KEEP, "did not make it");
 	EXPECT(reconcile_fix(&deck, &strays, &fixture.err), 0);
 	assert_true(has_container("experiment"));
 }

@@ -24,7 +24,7 @@ static void each_case_has_its_answer(void **state UNUSED)
 		{ { STRAY_CONTAINER, THERE, OURS, .runs = true }, STRAY_KEEP, "runs" },
 		{ { STRAY_CONTAINER, THERE, OURS, .is_renamed = true },
 		  STRAY_KEEP,
-		  "somebody else" },
+		  "did not make it" },
 		{ { STRAY_CONTAINER, THERE, OURS, .has_directory = true },
 		  STRAY_KEEP,
 		  "the directory of one" },
