@@ -757,6 +757,26 @@ case_a_question_at_the_start_is_seen() {
 	await '\? solo .* waiting'
 }
 
+# The session is not the selected one, and its agent reports nothing.
+case_what_is_printed_is_followed_without_a_supervisor() {
+	local words
+	mkdir -m 700 "$home/deck/agents"
+	printf '#!/bin/sh\nfor say in "> " "may I?" "> " "may I?"; do printf "\\033[2J\\033[H%%s\\n" "$say"; read -r line; done\n' >"$home/finch"
+	chmod 755 "$home/finch"
+	printf 'command = ["%s"]\n[screen]\nready = ["^> "]\nwaiting = ["^may I"]\n' "$home/finch" >"$home/deck/agents/finch.toml"
+	# The end of a probation is a look.
+	printf '[resume]\nprobation = 120\n' >>"$home/deck/config.toml"
+	deck add . -t a --agent finch
+	deck launch . -t solo --agent finch --no-wait --no-supervise
+	agents_terminal solo
+	for words in '' 'agentdeck top'; do
+		# shellcheck disable=SC2086
+		open 70 24 $words
+		await 'solo .* idle' && "${agent[@]}" send-keys -t %0 Enter
+		await 'solo .* waiting' && "${agent[@]}" send-keys -t %0 Enter
+	done
+}
+
 # The agent reports nothing before its command is over, long after the test.
 case_an_answered_question_is_not_waited_for() {
 	some_sessions

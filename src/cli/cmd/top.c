@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/place/oom.h"
 #include "engine/roster/usage.h"
+#include "engine/supervise/supervise.h"
 
 #include <string.h>
 
@@ -284,7 +285,11 @@ static void top_clear(struct top *top)
 static int watch(struct top *top, struct loop *loop)
 {
 	const struct roster_wish wish = {
-		.loop = loop, .due = read_on, .profile = top->app->deck.profile, .asks = true
+		.loop = loop,
+		.due = read_on,
+		.profile = top->app->deck.profile,
+		.looks = supervise_is_running(&top->app->deck) ? ROSTER_LOOKS_NOT : ROSTER_LOOKS,
+		.asks = true,
 	};
 	if (roster_open(&top->app->deck, &wish, on_event, top, &top->roster, top->err) < 0 ||
 	    roster_read(top->roster, top->err) < 0)

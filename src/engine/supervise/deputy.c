@@ -119,6 +119,7 @@ static void on_begin(void *context)
 		return;
 	}
 	deputy->screens = (struct screens){ .deck = deputy->deck,
+					    .program = deputy->deck->program,
 					    .loop = deputy->loop,
 					    .roster = deputy->roster,
 					    .usual_files = &deputy->usual_files };
@@ -202,6 +203,7 @@ void deputy_end(struct deputy *deputy)
 		(void)take_turns(deputy);
 	roster_close(deputy->roster);
 	loop_free(deputy->loop);
+	screens_clear(&deputy->screens);
 	if (deputy->socket >= 0)
 		(void)close(deputy->socket);
 	filelimit_restore(&deputy->usual_files);

@@ -6,23 +6,19 @@
 #include "engine/supervise/filelimit.h"
 #include "engine/terminal/terminal.h"
 
-enum {
-	LOOKS_MAX = 4, /* at the same time: a server may be slow to answer */
-	TIMEOUT_MS = 10000,
-	SCREEN_MAX = 4 << 20,
-};
+enum { TIMEOUT_MS = 10000, SCREEN_MAX = 4 << 20 };
 
-/* A look at one session, which may be removed meanwhile. */
-struct look {
-	struct screens *screens;
-	char *profile, *id;
-};
-
-static void look_free(struct look *look)
+static void look_end(struct screens_look *look)
 {
 	free(look->profile);
 	free(look->id);
-	free(look);
+	*look = (struct screens_look){ 0 };
+}
+
+void screens_clear(struct screens *screens)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(screens->looks); i++)
+		look_end(&screens->looks[i]);
 }
 
 static void run(struct screens *screens, const struct strvec *argv, size_t max_output,
@@ -41,7 +37,7 @@ static void run(struct screens *screens, const struct strvec *argv, size_t max_o
 	runner_start(screens->loop, &request, handler, context);
 }
 
-static struct roster_entry *find(const struct look *look)
+static struct roster_entry *find(const struct screens_look *look)
 {
 	const struct roster *roster = look->screens->roster;
 	for (size_t i = 0; i < roster_count(roster); i++) {
@@ -56,16 +52,13 @@ static struct roster_entry *find(const struct look *look)
 static void on_told(const struct child_result *result UNUSED, const struct error *failure UNUSED,
 		    void *context)
 {
-	struct look *look = context;
-	look->screens->running--;
-	look_free(look);
+	look_end(context);
 }
 
 /* False: the screen tells what is known. */
-static bool tells(struct look *look, const char *screen)
+static bool tells(struct screens_look *look, const char *screen)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	const struct deck *deck = look->screens->deck;
 	const struct roster_entry *entry = find(look);
 	if (!entry)
 		return false;
@@ -73,8 +66,9 @@ static bool tells(struct look *look, const char *screen)
 		activity_note_look(&entry->row);
 		return false;
 	}
-	strvec_push_array(&argv, (const char *const[]){ deck->program, "--profile", look->profile,
-							"look", "--", look->id, NULL });
+	strvec_push_array(&argv,
+			  (const char *const[]){ look->screens->program, "--profile", look->profile,
+						 "look", "--", look->id, NULL });
 	run(look->screens, &argv, 0, on_told, look);
 	return true;
 }
@@ -82,26 +76,27 @@ static bool tells(struct look *look, const char *screen)
 static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
 		      void *context)
 {
-	struct look *look = context;
+	struct screens_look *look = context;
 	const bool is_read = result && result->exit_status == 0;
 	if (is_read && tells(look, strbuf_text(&result->output)))
 		return;
-	look->screens->running--;
-	look_free(look);
+	look_end(look);
 }
 
 void screens_look(struct screens *screens, struct roster_entry *entry)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	if (screens->running >= LOOKS_MAX) {
+	size_t i = 0;
+	while (i < ARRAY_SIZE(screens->looks) && screens->looks[i].id)
+		i++;
+	if (i == ARRAY_SIZE(screens->looks)) {
 		roster_look_later(entry);
 		return;
 	}
 	if (terminal_check(entry->row.socket, NULL) < 0)
 		return;
-	struct look *look = xcalloc(1, sizeof(*look));
-	*look = (struct look){ screens, xstrdup(entry->profile), xstrdup(entry->row.id) };
+	struct screens_look *look = &screens->looks[i];
+	*look = (struct screens_look){ screens, xstrdup(entry->profile), xstrdup(entry->row.id) };
 	terminal_look_argv(entry->row.socket, &argv);
-	screens->running++;
 	run(screens, &argv, SCREEN_MAX, on_screen, look);
 }

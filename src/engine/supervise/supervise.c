@@ -85,6 +85,7 @@ static int add_sources(struct supervisor *supervisor, struct error *err)
 	    0)
 		return -1;
 	supervisor->screens = (struct screens){ .deck = supervisor->deck,
+						.program = supervisor->deck->program,
 						.loop = supervisor->loop,
 						.roster = supervisor->roster,
 						.usual_files = &supervisor->usual_files };
@@ -98,6 +99,7 @@ static void supervisor_clear(struct supervisor *supervisor)
 		session_free(roster_at(supervisor->roster, i)->owner);
 	roster_close(supervisor->roster);
 	loop_free(supervisor->loop);
+	screens_clear(&supervisor->screens);
 	if (supervisor->config >= 0)
 		(void)close(supervisor->config);
 	/* The next program takes what it finds for the usual. */

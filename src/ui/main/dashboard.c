@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "engine/roster/lost.h"
 #include "engine/run/correct.h"
+#include "engine/supervise/screens.h"
 #include "engine/supervise/supervise.h"
 #include "model/session/naming.h"
 #include "ui/draw/draw.h"
@@ -33,6 +34,7 @@ struct dashboard {
 	struct ui *ui;
 	struct errands errands;
 	struct glance glance;
+	struct screens screens;
 	struct peek *peek;
 	struct seek *seek;
 	struct meter *meter;
@@ -82,10 +84,23 @@ static void forget(struct dashboard *dashboard, struct roster_entry *entry)
 	list_remove(dashboard->ui->list, TAKE_PTR(entry->owner));
 }
 
+/* The first frame comes before any look. */
+static void on_output(struct dashboard *dashboard, struct roster_entry *entry)
+{
+	if (!dashboard->drawn_ms)
+		roster_look_later(entry);
+	else if (!supervise_is_running(dashboard->deck))
+		screens_look(&dashboard->screens, entry);
+}
+
 static void on_event(const struct roster_event *event, void *context)
 {
 	struct dashboard *dashboard = context;
 	struct roster_entry *entry = event->entry;
+	if (event->what == ROSTER_OUTPUT) {
+		on_output(dashboard, entry);
+		return;
+	}
 	struct list *list = dashboard->ui->list;
 	const struct facts facts = facts_of(entry);
 	dashboard->is_changed = true;
@@ -547,10 +562,17 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	const struct roster_wish wish = { .loop = loop,
 					  .due = read_on,
 					  .shows_first = !asked->client,
+					  .looks = ROSTER_LOOKS_TELLS,
 					  .profile = deck->profile };
 	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
 		return -1;
 	dashboard.roster = roster;
+	const struct rlimit usual_files = { 0 };
+	dashboard.screens = (struct screens){ .deck = deck,
+					      .program = asked->agentdeck,
+					      .loop = loop,
+					      .roster = roster,
+					      .usual_files = &usual_files };
 	read_on(&dashboard);
 	if (dashboard.has_failed)
 		return -1;
@@ -578,6 +600,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	term_end();
 	gallery_rest(gallery);
 	wall_free(&dashboard.wall);
+	screens_clear(&dashboard.screens);
 	glance_free(&dashboard.glance);
 	*ret_next = dashboard.next_profile;
 	return r;
