@@ -192,12 +192,20 @@ static void a_turn_that_failed_says_why_until_the_next_one(void **state)
 		{ HOOK("StopFailure", OLD, ",\"error\":\"rate_limit\""), 0, OLD, true,
 		  ACTIVITY_IDLE },
 	};
+	static const struct step full[] = {
+		{ HOOK("StopFailure", OLD,
+		       ",\"error\":\"invalid_request\",\"last_assistant_message\":"
+		       "\"Prompt is too long \\u00b7 automatic compaction failed: x\""),
+		  0, OLD, true, ACTIVITY_IDLE },
+	};
 	static const struct step again[] = {
 		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"x\""), 0, OLD, true, ACTIVITY_BUSY },
 	};
 	start(desk, "claude", NULL, RUNG_ASSIGN, OLD);
 	WALK(desk, fails);
 	check_failure(desk, "rate_limit");
+	WALK(desk, full);
+	check_failure(desk, "context_full");
 	WALK(desk, again);
 	check_failure(desk, "");
 }

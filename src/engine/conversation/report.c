@@ -9,6 +9,7 @@
 #include "engine/conversation/owner.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
+#include "model/agent/display.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
@@ -430,13 +431,22 @@ static bool is_in_reach(const struct instance *instance, const char *path)
 	       (path_is_below(path, or_empty(instance->recipe->home)) && !strstr(path, "/../"));
 }
 
+/* claude's word for a conversation that is too long is that for any request that is refused. */
+static const char *failure_of(struct json_object *object, const struct agent *agent)
+{
+	const char *text = member(object, agent->failure_text_key);
+	return text && display_fits(&agent->context_full, text)
+		       ? "context_full"
+		       : member(object, agent->failure_key);
+}
+
 static int decode(struct json_object *object, const struct instance *instance,
 		  const struct agent *agent, struct report *ret, struct error *err)
 {
 	struct report report = {
 		.agent = agent,
 		.event = member(object, agent->event_key),
-		.failure = member(object, agent->failure_key),
+		.failure = failure_of(object, agent),
 		.session_id = member(object, agent->id_key),
 		.transcript_path = absolute(member(object, agent->transcript_key)),
 		.source = or_empty(member(object, agent->source_key)),

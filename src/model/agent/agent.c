@@ -91,6 +91,8 @@ static const struct toml_key keys[] = {
 	KEY("report.idle", toml_store_strings, report_idle),
 	KEY("report.failed", toml_store_strings, report_failed),
 	KEY("report.failure_key", store_or_null, failure_key),
+	KEY("report.failure_text_key", store_or_null, failure_text_key),
+	KEY("report.context_full", toml_store_strings, context_full),
 	KEY("report.turn", toml_store_strings, report_turn),
 	KEY("report.end", toml_store_strings, report_end),
 	KEY("arguments.prompt_positional", toml_store_bool, prompt_positional),

@@ -72,11 +72,12 @@ struct agent {
 	enum report_payload report_payload;
 	enum report_binds report_binds;
 	/* Names of the members of a report; NULL: it has no such member. */
-	char *failure_key;
+	char *failure_key, *failure_text_key;
 	char *event_key, *id_key, *transcript_key, *cwd_key, *source_key, *kind_key;
 	/* Events by their meaning. */
 	struct strvec report_start, report_prompt, report_busy, report_waiting, report_idle,
 		report_failed, /* a turn ended with an error: failure_key says which */
+		context_full,  /* patterns of its text: that is the error */
 		report_turn,   /* a turn is over: there was one */
 		report_end;
 	/* The user's flags that carry an id or choose a conversation; removed on resume.

@@ -35,6 +35,12 @@ static bool fits(const struct patterns *patterns, const char *line)
 	return false;
 }
 
+bool display_fits(const struct strvec *patterns, const char *text)
+{
+	cleanup_patterns struct patterns compiled = compile(patterns);
+	return fits(&compiled, text);
+}
+
 struct lines {
 	struct strvec items;
 };

@@ -40,6 +40,9 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
  * matches. */
 enum instance_activity display_activity(const struct agent *agent, const char *screen);
 
+/* Does one of the patterns fit the text? */
+bool display_fits(const struct strvec *patterns, const char *text);
+
 /* Does the screen say that the agent was suspended (Ctrl-Z)?  Only without a box. */
 bool display_is_suspended(const struct agent *agent, const char *screen);
 

@@ -187,6 +187,7 @@ static const struct rule {
 	{ "report.idle", broken_word },
 	{ "report.failed", broken_word },
 	{ "report.failure_key", broken_word },
+	{ "report.failure_text_key", broken_word },
 	{ "report.turn", broken_word },
 	{ "report.end", broken_word },
 	{ "arguments.strip", broken_flag },
@@ -409,6 +410,7 @@ static int check_all_patterns(const struct toml_document *document, const struct
 		const char *path;
 		const struct strvec *patterns;
 	} lists[] = {
+		{ "report.context_full", &agent->context_full },
 		{ "screen.ready", &agent->ready },
 		{ "screen.busy", &agent->busy },
 		{ "screen.waiting", &agent->waiting },
