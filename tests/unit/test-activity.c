@@ -297,6 +297,7 @@ static void report(const struct cage *cage, enum instance_activity what)
 {
 	const struct activity activity = { .activity = what,
 					   .since = 7000000,
+					   .queued = what == ACTIVITY_BUSY ? 2 : 0,
 					   .event = (char *)"Stop" };
 	const struct announced announced = { .prompts = 3 };
 	assert_int_equal(activityfile_write(cage->directory, &activity, &announced, NULL), 0);
@@ -352,6 +353,8 @@ static void one_that_moves_works_whatever_it_reported(void **state)
 	report(cage, ACTIVITY_BUSY);
 	run_in_pane(cage, "exec sleep 1000");
 	check_look(cage, "> hello", ACTIVITY_IDLE);
+	cleanup_activity struct activity interrupted = stored(cage);
+	assert_int_equal(interrupted.queued, 0);
 }
 
 static void note_time(const struct cage *cage, const char *name, int64_t seconds_ago)

@@ -79,6 +79,25 @@ static enum instance_activity activity_of(unsigned meaning)
 	return meaning & (MEANS_PROMPT | MEANS_BUSY) ? ACTIVITY_BUSY : ACTIVITY_IDLE;
 }
 
+/* Some agents report a prompt when it is queued, and not when its turn begins (claude 2.1.330).  Or
+ * it has joined the turn that is over: then the screen says so. */
+static enum instance_activity activity_after(const struct report *report, struct activity *now)
+{
+	const enum instance_activity activity = activity_of(report->meaning);
+	const bool is_busy = now->activity == ACTIVITY_BUSY;
+	/* A screen may show a turn before its own prompt is reported. */
+	const bool is_turn = is_busy && !(now->is_seen && now->reported == ACTIVITY_IDLE);
+	if (report->meaning & MEANS_PROMPT)
+		now->queued += is_turn && report->agent->busy.count && report->agent->ready.count;
+	if (report->meaning & MEANS_IDLE && is_busy && now->queued > 0) {
+		now->queued--;
+		return ACTIVITY_BUSY;
+	}
+	if (activity == ACTIVITY_IDLE)
+		now->queued = 0;
+	return activity;
+}
+
 /* From a report of an end take only the directory: another conversation may follow there, and the
  * move was not reported.  moves: it names the conversation that the run is in from now on. */
 static void note_activity(const struct instance *instance, const struct report *report, bool moves,
@@ -96,7 +115,7 @@ static void note_activity(const struct instance *instance, const struct report *
 	if (report->cwd)
 		replace_string(&announced.directory, report->cwd);
 	if (!is_end) {
-		enum instance_activity activity = activity_of(report->meaning);
+		enum instance_activity activity = activity_after(report, &now);
 		const enum instance_activity before = now.activity;
 		if (before != activity || !now.since)
 			now.since = clock_wall_us();

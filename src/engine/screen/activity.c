@@ -142,7 +142,9 @@ static void store_seen(const struct agent *agent, const char *directory, const s
 	now.is_suspended = seen->is_suspended;
 	now.is_seen = true;
 	/* The failure is shown for as long as nothing else happens. */
-	if (seen->activity != ACTIVITY_IDLE)
+	if (seen->activity == ACTIVITY_IDLE)
+		now.queued = 0;
+	else
 		replace_string(&now.failure, NULL);
 	now.since = clock_wall_us();
 	replace_string(&now.event, NULL);
