@@ -6,6 +6,8 @@
 #include "unit/tree-fixture.h"
 
 #include "driver/git/git.h"
+#include "driver/store/trash.h"
+#include "engine/workspace/branch.h"
 #include "engine/workspace/orphan.h"
 
 #define TREE "default/trees/" ID "/project"
@@ -318,6 +320,98 @@ static void a_tree_that_is_not_made_has_nothing_to_lose(void **state)
 	do_sh(desk, "test -f default/trees/" ID "/origin.json");
 }
 
+/* ---- its session is gone, too: what becomes of its branch ---- */
+
+static const struct branch_stray *stray_of(const struct branch_strays *strays, const char *name)
+{
+	for (size_t i = 0; i < strays->count; i++)
+		if (streq(strays->items[i].fate.name, name))
+			return strays->items + i;
+	return NULL;
+}
+
+static void list_strays(struct desk *desk, struct branch_strays *ret)
+{
+	cleanup_error struct error err = { 0 };
+	branch_strays_free(ret);
+	if (branch_list_strays(&desk->deck, ret, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+static void expect_stray(const struct branch_strays *strays, const char *name, bool goes,
+			 const char *why)
+{
+	const struct branch_stray *stray = stray_of(strays, name);
+	if (!stray || stray->fate.goes != goes || !strstr(stray->fate.why, why))
+		fail_msg("%s: %s", name, stray ? stray->fate.why : "not found");
+}
+
+/* The session that is left has its own branch, and shows us the repository. */
+static void a_branch_without_a_session_goes_if_it_is_elsewhere(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_branch_strays struct branch_strays strays = { 0 };
+	assert_int_equal(chdir(desk->root), 0);
+	do_sh(desk, "cd project && git branch agentdeck/done && git branch agentdeck/used && "
+		    "git branch mine && git worktree add -q ../w agentdeck/used && "
+		    "git checkout -q -b agentdeck/work && " COMMIT " two && "
+		    "git branch agentdeck/twin && git checkout -q main");
+	list_strays(desk, &strays);
+	assert_int_equal(strays.count, 4);
+	assert_null(stray_of(&strays, "mine"));
+	assert_null(stray_of(&strays, "agentdeck/fix-it"));
+	expect_stray(&strays, "agentdeck/done", true, "main has all of it");
+	expect_stray(&strays, "agentdeck/used", false, "checked out");
+	/* Each has the commit of the other, and both would go. */
+	expect_stray(&strays, "agentdeck/work", false, "not merged into main");
+	expect_stray(&strays, "agentdeck/twin", false, "not merged into main");
+	/* It was merged, and has moved since it was listed. */
+	do_sh(desk, "cd project && git merge -q --ff-only agentdeck/work");
+	list_strays(desk, &strays);
+	expect_stray(&strays, "agentdeck/work", true, "main has all of it");
+	do_sh(desk, "cd project && git checkout -q agentdeck/work && " COMMIT " three && "
+		    "git checkout -q main");
+	assert_int_equal(branch_delete_stray(&desk->deck, stray_of(&strays, "agentdeck/work"),
+					     NULL),
+			 BRANCH_KEPT);
+	assert_int_equal(
+		branch_delete_stray(&desk->deck, stray_of(&strays, "agentdeck/done"), NULL), 0);
+	do_sh(desk, "cd project && git rev-parse -q --verify agentdeck/work && "
+		    "! git rev-parse -q --verify agentdeck/done");
+	/* Whose is it? */
+	do_sh(desk, "for file in default/*" ID "*/instance.json; do echo no >$file; done");
+	assert_int_equal(chdir("project"), 0);
+	list_strays(desk, &strays);
+	expect_stray(&strays, "agentdeck/fix-it", false, "cannot be read");
+	expect_stray(&strays, "agentdeck/twin", false, "cannot be read");
+}
+
+/* The paths of the two sessions differ, and their repository does not. */
+static void a_branch_of_a_session_by_another_path_is_no_stray(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *other = new_instance("bbbbbbbb", "Other");
+	cleanup_branch_strays struct branch_strays strays = { 0 };
+	cleanup_branch_fate struct branch_fate fate = { 0 };
+	const struct tree_order order = { .kind = WORKSPACE_WORKTREE,
+					  .branch = "agentdeck/fix-it" };
+	do_sh(desk, "git -C " TREE " checkout -q --detach && git -C project worktree add -q ../w");
+	cleanup_free char *path = path_join(desk->root, "w");
+	replace_string(&other->cwd, path);
+	assert_int_equal(tree_plan(&desk->deck, &order, other, NULL), 0);
+	assert_string_equal(other->workspace->source, path);
+	assert_int_equal(create_instance(desk->deck.store, other, NULL), 0);
+	assert_int_equal(branch_look(&desk->deck, instance, NULL, &fate, NULL), 0);
+	assert_false(fate.goes);
+	assert_string_equal(fate.why, "session Other has it");
+	assert_int_equal(trash_put(lock_of(desk->deck.store, ID), NULL), 0);
+	assert_int_equal(chdir(desk->root), 0);
+	list_strays(desk, &strays);
+	assert_int_equal(strays.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +431,8 @@ int main(void)
 		DESK_TEST(a_repository_that_was_moved_is_named),
 		DESK_TEST(a_clone_of_a_borrower_borrows_nothing),
 		DESK_TEST(a_tree_that_is_not_made_has_nothing_to_lose),
+		DESK_TEST(a_branch_without_a_session_goes_if_it_is_elsewhere),
+		DESK_TEST(a_branch_of_a_session_by_another_path_is_no_stray),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ enum { AS_CONFIGURED = -1 };
 
 static const struct command_option options[] = {
 	{ 0, "branches", NULL,
-	  "also the branches that agentdeck made for their worktrees, if they are merged",
+	  "also the branches that agentdeck made, if they are merged and have no other session",
 	  TO_FLAG(branches) },
 	{ 'f', "force", NULL, "do not ask", TO_FLAG(force) },
 	{ 0, "leave-containers", NULL,
@@ -69,11 +69,25 @@ static struct json_object *json_of_trash(const struct trash *trash)
 	return array;
 }
 
-/* The branches that agentdeck made for these, each with what becomes of it. */
-static int list_branches(const struct app *app, const struct trash *trash, struct json_object *ret,
-			 struct error *err)
+static void add_branch(struct json_object *array, const struct branch_fate *fate,
+		       const char *repository)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "branch", fate->name);
+	json_set_string(object, "repository", repository);
+	json_set_bool(object, "goes", fate->goes);
+	json_set_string(object, "why", fate->why);
+	json_object_array_add(array, object);
+}
+
+/* The branches that agentdeck made for these, and those of no session, each with what becomes of
+ * it. */
+static int list_branches(const struct app *app, const struct trash *trash,
+			 struct branch_strays *strays, struct json_object *ret, struct error *err)
 {
 	const struct options *given = app->options;
+	if (given->branches && branch_list_strays(&app->deck, strays, err) < 0)
+		return -1;
 	for (size_t i = 0; given->branches && i < trash->count; i++) {
 		const struct instance *instance = trash->items[i].instance;
 		cleanup_branch_fate struct branch_fate fate = { 0 };
@@ -83,13 +97,10 @@ static int list_branches(const struct app *app, const struct trash *trash, struc
 			return -1;
 		if (!fate.name)
 			continue;
-		struct json_object *object = json_object_new_object();
-		json_set_string(object, "branch", fate.name);
-		json_set_string(object, "repository", instance->workspace->source);
-		json_set_bool(object, "goes", fate.goes);
-		json_set_string(object, "why", fate.why);
-		json_object_array_add(ret, object);
+		add_branch(ret, &fate, instance->workspace->source);
 	}
+	for (size_t i = 0; i < strays->count; i++)
+		add_branch(ret, &strays->items[i].fate, strays->items[i].repository);
 	return 0;
 }
 
@@ -105,26 +116,64 @@ static void print_branches(struct json_object *branches)
 	}
 }
 
+static size_t count_going(const struct branch_strays *strays)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < strays->count; i++)
+		count += strays->items[i].fate.goes;
+	return count;
+}
+
+/* "3 removed sessions", "1 branch without a session", or both.  The caller frees. */
+static char *count_text(size_t sessions, size_t branches)
+{
+	cleanup_free char *first = xasprintf("%zu removed session%s", sessions,
+					     sessions == 1 ? "" : "s");
+	cleanup_free char *second = xasprintf("%zu branch%s without a session", branches,
+					      branches == 1 ? "" : "es");
+	return xasprintf("%s%s%s", sessions || !branches ? first : "",
+			 sessions && branches ? " and " : "", branches ? second : "");
+}
+
 /* Refuse to delete without consent: there is no terminal to ask on, and no option gives it. */
-static int check_wish(const struct app *app, const struct trash *trash, struct error *err)
+static int check_wish(const struct app *app, const struct trash *trash, size_t branches,
+		      struct error *err)
 {
 	const struct options *given = app->options;
-	if (given->force || trash->count == 0 || (!app->json && ask_is_possible()))
+	if (given->force || given->dry_run || trash->count + branches == 0 ||
+	    (!app->json && ask_is_possible()))
 		return 0;
-	return error_set(err, ERROR_INVALID,
-			 "%zu removed session%s would be deleted for good: add --force to do it",
-			 trash->count, trash->count == 1 ? "" : "s");
+	cleanup_free char *count = count_text(trash->count, branches);
+	return error_set(err, ERROR_INVALID, "%s would be deleted for good: add --force to do it",
+			 count);
 }
 
-static int confirm(const struct app *app, const struct trash *trash, struct error *err)
+static int confirm(const struct app *app, const struct trash *trash, size_t branches,
+		   struct error *err)
 {
 	const struct options *given = app->options;
-	if (given->force || given->dry_run || trash->count == 0)
+	if (given->force || given->dry_run || trash->count + branches == 0)
 		return 0;
-	return ask_yes(asking_prune_prompt(trash), "Nothing was deleted.", err);
+	return ask_yes(trash->count ? asking_prune_prompt(trash) : "Delete these branches?",
+		       "Nothing was deleted.", err);
 }
 
-static char *conclusion(const struct app *app, const struct trash *all, size_t old, size_t deleted)
+static int delete_strays(struct deck *deck, const struct branch_strays *strays, size_t *ret_deleted,
+			 struct error *err)
+{
+	for (size_t i = 0; i < strays->count; i++) {
+		if (!strays->items[i].fate.goes)
+			continue;
+		const int r = branch_delete_stray(deck, strays->items + i, err);
+		if (r < 0)
+			return -1;
+		*ret_deleted += r == 0;
+	}
+	return 0;
+}
+
+static char *conclusion(const struct app *app, const struct trash *all, size_t old,
+			const char *deleted)
 {
 	const struct options *given = app->options;
 	const size_t younger = all->count - old;
@@ -133,12 +182,11 @@ static char *conclusion(const struct app *app, const struct trash *all, size_t o
 				    "takes all.",
 				    younger, younger == 1 ? " was" : "s were")
 			: xstrdup("");
-	if (all->count == 0 && given->dry_run)
+	if (all->count == 0 && given->dry_run && !given->branches)
 		return xstrdup("The trash is empty.");
 	if (given->dry_run)
 		return xasprintf("Nothing was deleted.%s", rest);
-	return xasprintf("Deleted %zu removed session%s.%s", deleted, deleted == 1 ? "" : "s",
-			 rest);
+	return xasprintf("Deleted %s.%s", deleted, rest);
 }
 
 static int cmd_prune(struct app *app, struct error *err)
@@ -146,7 +194,8 @@ static int cmd_prune(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_trash struct trash all = { 0 };
 	cleanup_json struct json_object *branches = json_object_new_array();
-	size_t deleted = 0;
+	cleanup_branch_strays struct branch_strays strays = { 0 };
+	size_t deleted = 0, deleted_branches = 0;
 	if (trash_list(app->deck.store, &all, err) < 0)
 		return -1;
 	const int64_t days = given->older_days == AS_CONFIGURED ? app->deck.settings.trash_keep_days
@@ -154,26 +203,29 @@ static int cmd_prune(struct app *app, struct error *err)
 	const struct trash trash = { all.items, asking_count_old(&all, days) };
 	app->deck.branches_wish = given->branches ? BRANCHES_MERGED : BRANCHES_STAY;
 	app->deck.may_leave_containers = given->leave_containers;
-	if (!given->dry_run && check_wish(app, &trash, err) < 0)
+	if (list_branches(app, &trash, &strays, branches, err) < 0)
+		return -1;
+	const size_t going = count_going(&strays);
+	if (check_wish(app, &trash, going, err) < 0)
 		return -1;
 	if (!app->json && trash.count)
 		print_trash(app, &trash);
-	if (list_branches(app, &trash, branches, err) < 0)
-		return -1;
 	if (!app->json)
 		print_branches(branches);
-	int r = confirm(app, &trash, err);
+	int r = confirm(app, &trash, going, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;
-	if (!given->dry_run && undo_prune(&app->deck, &trash, &deleted, err) < 0)
+	if (!given->dry_run && (undo_prune(&app->deck, &trash, &deleted, err) < 0 ||
+				delete_strays(&app->deck, &strays, &deleted_branches, err) < 0))
 		return -1;
+	cleanup_free char *text = count_text(deleted, deleted_branches);
 	struct json_object *object = json_object_new_object();
 	json_set_bool(object, "success", true);
 	json_set_int(object, "deleted", (int64_t)deleted);
 	json_set(object, "removed", json_of_trash(&trash));
 	json_set(object, "branches", TAKE_PTR(branches));
 	json_set_int(object, "younger", (int64_t)(all.count - trash.count));
-	return print_done(app, object, conclusion(app, &all, trash.count, deleted));
+	return print_done(app, object, conclusion(app, &all, trash.count, text));
 }
 
 const struct command command_prune = {

@@ -189,6 +189,20 @@ int gitcmd_look_at_branch(const char *source, const char *name, const char *exce
 	return 0;
 }
 
+int gitcmd_list_branches(const char *source, const char *prefix, struct strvec *ret,
+			 struct error *err)
+{
+	cleanup_free char *refs = xasprintf(HEADS "%s", prefix);
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(source,
+			    (const char *const[]){ "for-each-ref", "--format=%(refname:lstrip=2)",
+						   refs, NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	gitcmd_each_line(&result.output, push_name, ret);
+	return 0;
+}
+
 int gitcmd_count_commits(const char *repository, const char *base, const char *branch, int64_t *ret,
 			 struct error *err)
 {

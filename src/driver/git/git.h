@@ -110,6 +110,10 @@ void gitcmd_branch_free(struct gitcmd_branch *branch);
 int gitcmd_look_at_branch(const char *source, const char *name, const char *except,
 			  struct gitcmd_branch *ret, struct error *err);
 
+/* The names of the branches that begin with this, which ends with a slash. */
+int gitcmd_list_branches(const char *source, const char *prefix, struct strvec *ret,
+			 struct error *err);
+
 /* Delete a branch that has this commit, and git's settings of it.  An error: it has another one. */
 int gitcmd_delete_branch(const char *source, const char *name, const char *tip, struct error *err);
 

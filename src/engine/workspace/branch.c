@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
+#include "engine/workspace/tree.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,16 @@ struct search {
 	const struct instance *instance; /* of the branch */
 	const struct trash *going;       /* or NULL */
 	char *user;                      /* found: for people */
+	bool is_certain;                 /* it has it, not only may */
 };
+
+/* Their paths may differ.  One that cannot be found may be the same. */
+static bool is_same_repository(const char *a, const char *b)
+{
+	cleanup_gitcmd_repository struct gitcmd_repository one = { 0 }, other = { 0 };
+	return streq(a, b) || gitcmd_find(a, &one, NULL) != 0 ||
+	       gitcmd_find(b, &other, NULL) != 0 || streq(one.common, other.common);
+}
 
 /* other: NULL: it cannot be read. */
 static void compare(struct search *search, const struct instance *other, const char *base,
@@ -30,9 +40,11 @@ static void compare(struct search *search, const struct instance *other, const c
 	const struct instance *instance = search->instance;
 	const struct workspace *ours = instance->workspace;
 	const struct workspace *theirs = other ? other->workspace : NULL;
-	if (other && (!theirs || streq(other->id, instance->id) ||
-		      !streq(theirs->source, ours->source) || !streq(theirs->branch, ours->branch)))
+	if (other &&
+	    (!theirs || streq(other->id, instance->id) || !streq(theirs->branch, ours->branch) ||
+	     !is_same_repository(theirs->source, ours->source)))
 		return;
+	search->is_certain = other != NULL;
 	cleanup_free char *title = visible(other ? other->title : base);
 	search->user = other ? xasprintf("%s %s has it", what, title)
 			     : xasprintf("%s %s cannot be read, and may have it", what, title);
@@ -66,21 +78,17 @@ static int search_profile(struct store *store, struct search *search, struct err
 	return 0;
 }
 
-/* Why it is needed, or NULL. */
-static int find_user(const struct deck *deck, const struct instance *instance,
-		     const struct trash *going, char **ret, struct error *err)
+static int find_user(const struct deck *deck, struct search *search, struct error *err)
 {
-	struct search search = { instance, going, NULL };
 	cleanup_strvec struct strvec profiles = { 0 };
 	if (deck_profiles(deck, &profiles, err) < 0)
 		return -1;
-	for (size_t i = 0; i < profiles.count && !search.user; i++) {
+	for (size_t i = 0; i < profiles.count && !search->user; i++) {
 		cleanup_store struct store *store = NULL;
 		if (deck_open_profile(deck, profiles.items[i], &store, err) < 0 ||
-		    search_profile(store, &search, err) < 0)
+		    search_profile(store, search, err) < 0)
 			return error_prefix(err, "profile %s", profiles.items[i]);
 	}
-	*ret = search.user;
 	return 0;
 }
 
@@ -95,13 +103,16 @@ static const char *keeper_of(const struct workspace *workspace, const struct git
 {
 	cleanup_free char *base = xasprintf("refs/heads/%s", or_empty(workspace->base_branch));
 	const char *any = NULL;
+	const bool is_base = !workspace->base || streq(branch->tip, workspace->base);
 	for (size_t i = 0; i < branch->holders.count; i++) {
 		const char *ref = branch->holders.items[i];
 		if (streq(ref, base) || (branch->upstream && streq(ref, branch->upstream)))
 			return ref;
-		any = ref;
+		/* Without its session, another one of ours may go with it. */
+		if (workspace->base || !starts_with(ref, "refs/heads/" TREE_BRANCHES))
+			any = ref;
 	}
-	return streq(branch->tip, workspace->base) ? any : NULL;
+	return is_base ? any : NULL;
 }
 
 /* A squash merge, after which the remote has deleted the branch. */
@@ -122,15 +133,18 @@ static bool is_squashed(const struct workspace *workspace, const struct gitcmd_b
 	return verdict_is_safe(&verdict) && verdict_has(&verdict, FINDING_MERGED);
 }
 
-static void decide(const struct workspace *workspace, const struct gitcmd_branch *branch,
-		   const char *user, struct branch_fate *ret)
+static void decide(const struct search *search, const struct gitcmd_branch *branch,
+		   struct branch_fate *ret)
 {
+	const struct workspace *workspace = search->instance->workspace;
+	const char *user = search->user;
 	const char *keeper = keeper_of(workspace, branch);
 	const bool is_free = !user && !branch->is_used;
 	const bool is_merged = is_free && !keeper && is_squashed(workspace, branch);
 	ret->name = xstrdup(workspace->branch);
 	ret->tip = xstrdup(branch->tip);
-	ret->has_commits = !streq(branch->tip, workspace->base);
+	ret->has_commits = !workspace->base || !streq(branch->tip, workspace->base);
+	ret->has_session = user && search->is_certain;
 	if (user)
 		ret->why = xstrdup(user);
 	else if (branch->is_used)
@@ -155,15 +169,16 @@ int branch_look(const struct deck *deck, const struct instance *instance, const 
 {
 	const struct workspace *workspace = instance->workspace;
 	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
-	cleanup_free char *user = NULL;
+	struct search search = { .instance = instance, .going = going };
 	if (!workspace || !workspace->made_branch || access(workspace->source, F_OK) != 0)
 		return 0;
 	if (gitcmd_look_at_branch(workspace->source, workspace->branch, workspace->path, &branch,
 				  err) < 0 ||
-	    find_user(deck, instance, going, &user, err) < 0)
+	    find_user(deck, &search, err) < 0)
 		return error_prefix(err, "branch %s", workspace->branch);
 	if (branch.tip)
-		decide(workspace, &branch, user, ret);
+		decide(&search, &branch, ret);
+	free(search.user);
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct branch_fate {
 	char *why;  /* it goes, or stays */
 	bool goes;
 	bool has_commits; /* of its own: since it was made */
+	bool has_session; /* another session works on it, or a removed one */
 };
 void branch_fate_free(struct branch_fate *fate);
 #define cleanup_branch_fate CLEANUP(branch_fate_free)
@@ -30,3 +31,22 @@ int branch_look(const struct deck *deck, const struct instance *instance, const 
 /* Delete it if it goes and deck->branches_wish allows it.  A warning says why one stays that the
  * wish includes.  Its tree is deleted already. */
 int branch_delete(struct deck *deck, const struct instance *instance, struct error *err);
+
+/* A branch "agentdeck/..." of no session, listed or removed, in any profile. */
+struct branch_stray {
+	char *repository; /* a directory of it */
+	struct branch_fate fate;
+};
+struct branch_strays {
+	struct branch_stray *items;
+	size_t count;
+};
+void branch_strays_free(struct branch_strays *strays);
+#define cleanup_branch_strays CLEANUP(branch_strays_free)
+
+/* Find them in the repositories of all sessions, and in the one of the current directory. */
+int branch_list_strays(const struct deck *deck, struct branch_strays *ret, struct error *err);
+
+/* Look again, and delete it.  BRANCH_KEPT: it does not go any more, as a warning says. */
+enum { BRANCH_KEPT = 1 };
+int branch_delete_stray(struct deck *deck, const struct branch_stray *stray, struct error *err);

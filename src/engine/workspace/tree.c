@@ -54,11 +54,11 @@ static bool is_taken(const char *repository, const char *branch, struct error *e
 static int choose_branch(const char *repository, const char *title, char **ret, struct error *err)
 {
 	cleanup_free char *slug = workspace_slug(title);
-	cleanup_free char *branch = xasprintf("agentdeck/%s", slug);
+	cleanup_free char *branch = xasprintf(TREE_BRANCHES "%s", slug);
 	int r;
 	for (unsigned n = 2; is_taken(repository, branch, err, &r) && n < BRANCH_TRIES; n++) {
 		free(branch);
-		branch = xasprintf("agentdeck/%s-%u", slug, n);
+		branch = xasprintf(TREE_BRANCHES "%s-%u", slug, n);
 	}
 	if (r < 0)
 		return -1;

@@ -16,6 +16,9 @@
 #include "engine/deck/deck.h"
 #include "model/workspace/verdict.h"
 
+/* How the name of a branch begins that its user did not name. */
+#define TREE_BRANCHES "agentdeck/"
+
 /* What a user wishes. */
 struct tree_order {
 	enum workspace_kind kind;
