@@ -320,6 +320,64 @@ static void a_tree_that_is_not_made_has_nothing_to_lose(void **state)
 	do_sh(desk, "test -f default/trees/" ID "/origin.json");
 }
 
+/* ---- only Git's record of it is gone ---- */
+
+#define RECORDS "project/.git/worktrees"
+
+/* A kill has left the beginning of a new one. */
+static void a_record_that_was_deleted_is_made_again(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_verdict struct verdict verdict = { 0 };
+	do_sh(desk, "cd " TREE " && echo b >b && git add b && " COMMIT
+		    " two && echo more >>b && echo new >new && git add new");
+	do_sh(desk, "cd " RECORDS " && cp -r project .project.new && rm -r project && "
+		    "rm .project.new/index && cd .. && git -C .. worktree list");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	assert_int_equal(desk->deck.warnings.count, 1);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "made again, on branch"));
+	do_sh(desk, "git -C project worktree prune && test \"$(ls -A " RECORDS ")\" = project && "
+		    "cd " TREE " && test $(git symbolic-ref --short HEAD) = agentdeck/fix-it && "
+		    "test \"$(git status --porcelain | tr '\\n' ,)\" = ' M b,?? new,' && "
+		    "git fsck");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	assert_int_equal(desk->deck.warnings.count, 1);
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_int_equal(verdict.count, 2);
+}
+
+static void a_record_that_may_be_anothers_is_not_made_again(void **state)
+{
+	static const struct {
+		const char *script, *why;
+	} cases[] = {
+		{ "git worktree add -q ../w agentdeck/fix-it", "is checked out elsewhere" },
+		{ "git update-ref -d refs/heads/agentdeck/fix-it", "is gone, too" },
+		{ "git init -q ../w && mkdir ../w/.git/worktrees && "
+		  "echo \"gitdir: $PWD/../w/.git/worktrees/w\" >../" TREE "/.git",
+		  "another repository" },
+		{ "echo \"gitdir: $PWD/.git/worktrees/..\" >../" TREE "/.git",
+		  "another repository" },
+		{ "echo \"gitdir: $PWD/.git/worktrees/.w\" >../" TREE "/.git",
+		  "another repository" },
+	};
+	struct desk *desk = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+		cleanup_free char *script = xasprintf("rm -r " RECORDS " && cd project && %s",
+						      cases[i].script);
+		do_sh(desk, script);
+		strvec_clear(&desk->deck.warnings);
+		assert_int_equal(ensure(desk, instance, NULL), 0);
+		const char *said = desk->deck.warnings.count ? desk->deck.warnings.items[0] : "";
+		if (!strstr(said, cases[i].why))
+			fail_msg("%s: %s", cases[i].script, said);
+		do_sh(desk, "test ! -e " RECORDS "/project && test ! -e " RECORDS "/.project.new");
+		do_sh(desk, "rm -rf project w default/" ID " default/trees && mkdir project");
+	}
+}
+
 /* ---- its session is gone, too: what becomes of its branch ---- */
 
 static const struct branch_stray *stray_of(const struct branch_strays *strays, const char *name)
@@ -431,6 +489,8 @@ int main(void)
 		DESK_TEST(a_repository_that_was_moved_is_named),
 		DESK_TEST(a_clone_of_a_borrower_borrows_nothing),
 		DESK_TEST(a_tree_that_is_not_made_has_nothing_to_lose),
+		DESK_TEST(a_record_that_was_deleted_is_made_again),
+		DESK_TEST(a_record_that_may_be_anothers_is_not_made_again),
 		DESK_TEST(a_branch_without_a_session_goes_if_it_is_elsewhere),
 		DESK_TEST(a_branch_of_a_session_by_another_path_is_no_stray),
 	};

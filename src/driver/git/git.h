@@ -77,6 +77,11 @@ struct gitcmd_linked {
  * the caller frees it. */
 int gitcmd_mend_record(const struct gitcmd_linked *tree, char **ret, struct error *err);
 
+/* The record is gone, and the tree, whose file .git names it, is there: make it again, with the
+ * branch checked out and nothing staged.  No file of the tree changes.  *ret is true if it was
+ * made. ERROR_INVALID: the branch is gone, or is checked out elsewhere. */
+int gitcmd_restore_record(const struct gitcmd_linked *tree, bool *ret, struct error *err);
+
 /* What the record says. */
 struct gitcmd_worktree {
 	bool is_known; /* there is a record; else the others are NULL */

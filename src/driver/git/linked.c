@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HEADS "ref: refs/heads/"
@@ -178,6 +179,98 @@ int gitcmd_mend_record(const struct gitcmd_linked *tree, char **ret, struct erro
 		return error_prefix(err, "git's record %s/%s", record.all, record.name);
 	if (ret)
 		*ret = path_join(record.all, record.name);
+	return 0;
+}
+
+/* ---- making it again ------------------------------------------------------------------------- */
+
+/* The directory that the tree's file .git names; NULL: it is there, or none is named.  The caller
+ * frees. */
+static char *missing_record(const struct gitcmd_linked *tree)
+{
+	static const char before[] = "gitdir: ";
+	cleanup_free char *file = path_join(tree->path, ".git");
+	cleanup_free char *line = line_of(AT_FDCWD, file);
+	if (!line || !starts_with(line, before) || line[strlen(before)] != '/')
+		return NULL;
+	const char *directory = line + strlen(before);
+	return access(directory, F_OK) < 0 && errno == ENOENT ? xstrdup(directory) : NULL;
+}
+
+static bool is_in(const char *directory, const char *above)
+{
+	cleanup_free char *real = realpath(above, NULL);
+	cleanup_free char *parent = xstrndup(directory,
+					     (size_t)(path_basename(directory) - directory));
+	cleanup_free char *other = realpath(parent, NULL);
+	return real && other && streq(real, other) && path_basename(directory)[0] != '.' &&
+	       path_basename(directory)[0];
+}
+
+/* All of it but its name: a kill leaves nothing that looks like a record. */
+static int fill(const struct gitcmd_linked *tree, const struct record *record, const char *tip,
+		struct error *err)
+{
+	cleanup_free char *path = path_join(record->all, record->name);
+	cleanup_free char *option = xasprintf("--git-dir=%s", path);
+	cleanup_free char *link = gitdir_of(tree->path);
+	cleanup_free char *head = xasprintf(HEADS "%s", tree->branch);
+	if (mend_file(record->fd, "commondir", "../..", NULL, err) < 0 ||
+	    mend_file(record->fd, "gitdir", link, NULL, err) < 0 ||
+	    mend_file(record->fd, "HEAD", head, NULL, err) < 0 ||
+	    mend_file(record->fd, "locked", GITCMD_LOCKED, NULL, err) < 0)
+		return -1;
+	/* Only the index is written. */
+	return gitcmd_must_run(tree->source,
+			       (const char *const[]){ option, "read-tree", tip, NULL },
+			       GITCMD_ASK_MS, NULL, err);
+}
+
+static int make_again(const struct gitcmd_linked *tree, const char *directory, const char *tip,
+		      struct error *err)
+{
+	cleanup_record struct record record = NO_RECORD;
+	int r = gitcmd_records(tree->source, &record.all, err);
+	if (r == 0 && mkdir(record.all, 0777) < 0 && errno != EEXIST)
+		r = error_set_file(err, errno, "mkdir %s", record.all);
+	if (r == 0 && !is_in(directory, record.all)) {
+		(void)rmdir(record.all);
+		r = error_set(err, ERROR_INVALID, "its file .git names another repository");
+	}
+	if (r == 0)
+		r = open_all(tree->source, &record, err);
+	if (r != 0)
+		return -1;
+	record.name = xasprintf(".%s.new", path_basename(directory));
+	if (fs_remove_tree(record.all_fd, record.name, err) < 0)
+		return -1;
+	if (mkdirat(record.all_fd, record.name, 0777) < 0 ||
+	    (record.fd = open_named(&record, record.name)) < 0)
+		return error_set_file(err, errno, "make %s/%s", record.all, record.name);
+	if (fill(tree, &record, tip, err) < 0) {
+		(void)fs_remove_tree(record.all_fd, record.name, NULL);
+		return -1;
+	}
+	/* Not over one that came back meanwhile: that has an index. */
+	if (renameat(record.all_fd, record.name, record.all_fd, path_basename(directory)) < 0)
+		return error_set_file(err, errno, "rename %s/%s", record.all, record.name);
+	return 0;
+}
+
+int gitcmd_restore_record(const struct gitcmd_linked *tree, bool *ret, struct error *err)
+{
+	cleanup_free char *directory = missing_record(tree);
+	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
+	if (!directory)
+		return 0;
+	if (gitcmd_look_at_branch(tree->source, tree->branch, tree->path, &branch, err) < 0)
+		return -1;
+	if (!branch.tip || branch.is_used)
+		return error_set(err, ERROR_INVALID, "the branch %s %s", tree->branch,
+				 branch.tip ? "is checked out elsewhere" : "is gone, too");
+	if (make_again(tree, directory, branch.tip, err) < 0)
+		return -1;
+	*ret = true;
 	return 0;
 }
 

@@ -321,6 +321,28 @@ static void check_source(struct deck *deck, const struct instance *instance)
 		deck_warn(deck, "git does not work in its worktree: %s", gone);
 }
 
+/* Git does not work in a worktree without it, and its branch could be checked out elsewhere. */
+static void restore_record(struct deck *deck, const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	const struct gitcmd_linked tree = inside_linked(instance);
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *shown = visible(workspace->path);
+	bool is_restored = false;
+	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) != 0)
+		return;
+	if (gitcmd_restore_record(&tree, &is_restored, &err) < 0)
+		deck_warn(deck,
+			  "git does not work in the worktree %s, since git's record of it is gone: "
+			  "it was not made again: %s",
+			  shown, err.message);
+	else if (is_restored)
+		deck_warn(deck,
+			  "git's record of the worktree %s was gone, and was made again, on branch "
+			  "%s. Its files are as they were, and nothing is staged",
+			  shown, workspace->branch);
+}
+
 /* A tree that is to be made needs it. */
 static int need_source(const struct deck *deck, const struct instance *instance, struct error *err)
 {
@@ -386,6 +408,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 		return -1;
 	if (workspace->is_made && !workspace->again && is_there) {
 		check_source(deck, instance);
+		restore_record(deck, instance);
 		bool has_changed = tree_reclaim(workspace);
 		if (note_older_root(deck, instance, &has_changed, err) < 0)
 			return -1;
