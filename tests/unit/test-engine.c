@@ -19,6 +19,9 @@
 #define FAR_CONTEXT \
 	"{\"Name\": \"far\", \"Endpoints\": {\"docker\": {\"Host\": \"tcp://far:2376\"}}}"
 
+#define PLAIN_CONTEXT \
+	"{\"Name\": \"far\", \"Endpoints\": {\"docker\": {\"Host\": \"tcp://far:2375\"}}}"
+
 #define SSH_CONTEXT "{\"Name\": \"own\", \"Endpoints\": {\"docker\": {\"Host\": \"ssh://me@far\"}}}"
 
 static int set_up_user(void **state)
@@ -104,7 +107,11 @@ static void a_network_needs_tls(void **state UNUSED)
 	(void)setenv("DOCKER_HOST", "tcp://far", 1);
 	expect_refusal("docker", ERROR_INVALID, "engine = \"tcp://far:2375\"");
 	(void)setenv("CONTAINER_HOST", "tcp://far", 1);
-	expect_refusal("podman", ERROR_INVALID, "CONTAINER_HOST");
+	expect_refusal("podman", ERROR_INVALID, "ssh -nNT");
+	(void)unsetenv("DOCKER_HOST");
+	put_below(".docker/contexts/meta/" FAR, "meta.json", PLAIN_CONTEXT);
+	(void)setenv("DOCKER_CONTEXT", "far", 1);
+	expect_refusal("docker", ERROR_INVALID, "docker context update");
 }
 
 static void its_user_may_trust_a_network(void **state UNUSED)

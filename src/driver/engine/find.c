@@ -35,6 +35,7 @@ struct claim {
 	const char *tls;     /* NULL: none */
 	const char *context; /* NULL: none */
 	const char *trusted; /* a URL for which none are needed, or NULL */
+	const char *safer;   /* how to reach such an engine without the risk; a sentence's begin */
 };
 
 static bool is_loopback(const char *host, size_t length)
@@ -59,15 +60,15 @@ static char *tcp_url(const char *host, size_t length, bool is_safe)
 				   : ":2375");
 }
 
-/* Whoever is on the way could command the engine, and with it the machine. */
+/* A host on the way could command the engine, and with it the machine. */
 static int refuse_plain(const struct claim *claim, const char *url, struct error *err)
 {
 	return error_set(
 		err, ERROR_INVALID,
-		"%s: %s is on a network and has no TLS: everybody on the way could command the "
-		"engine. Set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH, or, if you trust that network, "
-		"name it in config.toml: [container] engine = \"%s\"",
-		claim->source, url, url);
+		"%s: %s is on a network and has no TLS: any host on the way could command the "
+		"engine. %s, or, if you trust that network, name it in config.toml: [container] "
+		"engine = \"%s\"",
+		claim->source, url, claim->safer, url);
 }
 
 static int take_tcp(const struct claim *claim, struct engine_address *ret, struct error *err)
@@ -180,6 +181,8 @@ static int find_context(const char *directory, const char *name, const char *tru
 		.tls = access(tls, F_OK) == 0 ? tls : NULL,
 		.context = name,
 		.trusted = trusted,
+		.safer = "Give the context certificates (docker context update --docker "
+			 "host=...,ca=...,cert=...,key=...)",
 	};
 	return !is_empty(claim.url)
 		       ? take(&claim, ret, err)
@@ -226,7 +229,13 @@ static int take_named(const char *source, const char *url, const char *trusted,
 		      struct engine_address *ret, struct error *err)
 {
 	cleanup_free char *directory = docker_directory(), *tls = certificates(directory);
-	const struct claim claim = { .source = source, .url = url, .tls = tls, .trusted = trusted };
+	const struct claim claim = {
+		.source = source,
+		.url = url,
+		.tls = tls,
+		.trusted = trusted,
+		.safer = "Set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH",
+	};
 	return take(&claim, ret, err);
 }
 
@@ -252,7 +261,13 @@ static int find_podman(const char *trusted, struct engine_address *ret, struct e
 	cleanup_strvec struct strvec sockets = { 0 };
 	const char *host = variable("CONTAINER_HOST");
 	if (host) {
-		const struct claim claim = { "CONTAINER_HOST", host, .trusted = trusted };
+		const struct claim claim = {
+			.source = "CONTAINER_HOST",
+			.url = host,
+			.trusted = trusted,
+			.safer = "Forward its socket with \"ssh -nNT -L /tmp/engine.sock:SOCKET HOST\" "
+				 "and name unix:///tmp/engine.sock",
+		};
 		return take(&claim, ret, err);
 	}
 	if (geteuid() == 0)
