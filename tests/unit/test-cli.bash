@@ -1061,6 +1061,16 @@ case_a_killed_worker_is_named() {
 }
 
 # What was started after the question is not what the answer was about.
+# Without a scope, too: what left the pane may have work to save.
+case_a_stop_asks_before_it_kills() {
+	printf 'trap "touch %s; exit" TERM\ntouch %s\nsleep 7777 & wait\n' "$home/asked" "$home/ready" >window.sh
+	printf '(setsid sh window.sh &)\nexec sleep 8888\n' >agent.sh
+	must launch . -t api -c 'sh agent.sh' --no-supervise
+	until_done test -e "$home/ready" || fail 'it did not begin'
+	must stop api
+	[ -e "$home/asked" ] || fail 'it was killed before it could save its work'
+}
+
 case_remove_stops_only_what_it_named() {
 	local words asker
 	must add . -t a --agent demo

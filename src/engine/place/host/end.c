@@ -213,9 +213,9 @@ static bool is_in_group_of(const char *unit, pid_t pid)
 	return process_cgroup(pid, &group, NULL) == 0 && strstr(group, unit);
 }
 
-/* Ask the processes of the run that were moved out of its scope.  A tmux that is built with systemd
- * moves its panes out, also one that an agent starts.  A pane may be a window of the user's, with
- * work to save. */
+/* Ask the processes of the run that were moved out of its scope, or all of them without a scope.  A
+ * tmux that is built with systemd moves its panes out, also one that an agent starts.  A pane may
+ * be a window of the user's, with work to save. */
 static int ask_strays(struct deck *deck, const char *id, const char *marker, int wait_ms,
 		      struct error *err)
 {
@@ -248,7 +248,7 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 		end_politely(instance, agent ? &agent->quit_keys : NULL, grace_ms, ret_words);
 		/* Attached terminals are told that the session ended, not that it was lost. */
 		(void)terminal_end(instance->id, run->socket, NULL);
-		if (scoped && ask_strays(deck, instance->id, marker, grace_ms / 4, err) < 0)
+		if (ask_strays(deck, instance->id, marker, grace_ms / 4, err) < 0)
 			return -1;
 	}
 	(void)proof_signal(instance->id, &run->server, SIGKILL, NULL);
