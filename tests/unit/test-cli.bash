@@ -2689,6 +2689,29 @@ case_up_and_down() {
 	must stop --all
 }
 
+# Nor does one that runs get a process: it would wait for the session's lock.
+case_up_leaves_what_runs() {
+	command -v python3 >/dev/null || return 0
+	printf '[session.api]\nagent = "demo"\n' >agentdeck.toml
+	must up
+	coproc holder {
+		exec python3 -c 'if True:
+			import fcntl, sys
+			held = [open(path, "r+") for path in sys.argv[1:]]
+			for file in held: fcntl.lockf(file, fcntl.LOCK_EX)
+			print("held", flush=True)
+			sys.stdin.read()' "$home"/deck/default/*.lock
+	}
+	local keys=${holder[1]} pid=$holder_PID said
+	read -r said <&"${holder[0]}"
+	[ "$said" = held ] || fail 'the lock is not held'
+	must up --json
+	exec {keys}>&-
+	wait "$pid"
+	grep -q '"already_running": *true' "$home/out" || fail "$(<"$home/out")"
+	must stop api
+}
+
 case_up_says_where_a_mistake_is() {
 	local fine=$'[session.web]\nagent = "demo"\n[session.api]' mistake
 	mkdir "$home/user/src"

@@ -59,7 +59,7 @@ static void relay_errors(struct app *app, const struct crew_job *job, const char
 	}
 }
 
-static void add_members(struct json_object *object, struct json_object *members)
+void crew_add_members(struct json_object *object, struct json_object *members)
 {
 	if (!members)
 		return;
@@ -91,7 +91,7 @@ static void print_answer(const struct crew_job *job, const struct child_result *
 	if (job->id)
 		json_set_string(object, "id", job->id);
 	json_set_string(object, "title", job->title);
-	add_members(object, job->members);
+	crew_add_members(object, job->members);
 	print_json_line(object);
 }
 

@@ -31,3 +31,5 @@ int64_t crew_timeout_ms(const struct app *app);
  * an object with id and title.  *ret_failed: how many did not succeed. */
 int crew_run(struct app *app, const struct crew_order *order, size_t *ret_failed,
 	     struct error *err);
+/* Put these into an answer.  members: borrowed; NULL: none. */
+void crew_add_members(struct json_object *object, struct json_object *members);

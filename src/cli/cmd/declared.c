@@ -15,6 +15,7 @@
 struct comparison {
 	struct deck *deck;
 	const struct declared *declared;
+	const struct store_rows *rows; /* all of the profile */
 	const struct instance *instance;
 	struct declared_fact *fact;
 };
@@ -80,7 +81,7 @@ static void compare_end(const struct comparison *of)
 	if (!difference ||
 	    (instance->ending.stage != ENDING_DUE && instance->ending.stage != ENDING_UNDECIDED))
 		return;
-	cleanup_free char *hint = hint_session(of->deck, instance->title, instance->id);
+	cleanup_free char *hint = hint_row(of->deck, of->rows, of->fact->row);
 	difference->obstacle = xasprintf("its agent has ended, and this would decide what becomes "
 					 "of its files: agentdeck session set %s on-end %s does",
 					 hint, wanted);
@@ -115,7 +116,7 @@ static void compare_agents(const struct comparison *of)
 						      of->declared->agent);
 	if (!difference)
 		return;
-	cleanup_free char *hint = hint_session(of->deck, instance->title, instance->id);
+	cleanup_free char *hint = hint_row(of->deck, of->rows, of->fact->row);
 	cleanup_free char *stop = of->fact->state == DECLARED_RUNNING
 					  ? xasprintf("agentdeck stop %s, then ", hint)
 					  : xstrdup("");
@@ -127,8 +128,7 @@ static void compare_agents(const struct comparison *of)
 /* Where it works and lives was settled when it was made. */
 static void obstruct(const struct comparison *of, struct difference *difference)
 {
-	const struct instance *instance = of->instance;
-	cleanup_free char *hint = hint_session(of->deck, instance->title, instance->id);
+	cleanup_free char *hint = hint_row(of->deck, of->rows, of->fact->row);
 	difference->obstacle = xasprintf("correct the file, or rename the session (agentdeck "
 					 "rename %s NEW), and up makes another one",
 					 hint);
@@ -202,7 +202,9 @@ int declared_look(struct deck *deck, const struct declared *declared, const stru
 		return 0;
 	}
 	ret->state = state_is_running(view.state) ? DECLARED_RUNNING : DECLARED_STOPPED;
-	compare(&(struct comparison){ deck, declared, instance, ret });
+	ret->needs_no_start = ret->state == DECLARED_RUNNING && !view.is_silent &&
+			      row->desired == DESIRED_RUNNING;
+	compare(&(struct comparison){ deck, declared, rows, instance, ret });
 	return 0;
 }
 

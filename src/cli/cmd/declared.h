@@ -25,6 +25,7 @@ struct difference {
 struct declared_fact {
 	enum declared_state state;
 	const struct store_row *row; /* borrowed; NULL: missing */
+	bool needs_no_start;         /* it runs for certain, and is to run */
 	struct difference *differences;
 	size_t difference_count;
 };

@@ -126,10 +126,13 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 	const struct instance *instance = started->instance;
 	const enum lifecycle_outcome outcome = started->outcome;
 	const char *title = instance->title;
-	cleanup_free char *hint = hint_session(&app->deck, title, instance->id);
 	if (started->already) {
 		say("%s: already running", title);
-	} else if (outcome == OUTCOME_OFFERED || (instance->run.offer && !started->verified)) {
+		return;
+	}
+	/* It looks at all sessions. */
+	cleanup_free char *hint = hint_session(&app->deck, title, instance->id);
+	if (outcome == OUTCOME_OFFERED || (instance->run.offer && !started->verified)) {
 		say("%s: asks before it resumes conversation %s; answer it with: agentdeck attach %s",
 		    title, or_empty(instance->conversation.session_id), hint);
 	} else if (succeeded(outcome)) {

@@ -9,6 +9,7 @@
 #include "cli/cmd/limitopts.h"
 #include "cli/cmd/session-set.h"
 #include "cli/cmd/several.h"
+#include "cli/cmd/start.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
@@ -212,9 +213,7 @@ static void report_failure(const struct app *app, const struct declared_fact *fa
 	json_set_string(object, "code", error_code_name(why->code));
 	json_set_string(object, "id", fact->row->id);
 	json_set_string(object, "title", fact->row->title);
-	json_object_object_foreach(members, key, value) {
-		json_set(object, key, json_object_get(value));
-	}
+	crew_add_members(object, members);
 	print_json_line(object);
 }
 
@@ -242,7 +241,7 @@ struct jobs {
 	struct crew_job *jobs;
 	size_t count;
 	size_t failed;   /* sessions that could not be changed: they have no job */
-	size_t at_rest;  /* sessions that are stopped already: they have no job */
+	size_t done;     /* sessions that are as they are to be: they have no job */
 	bool can_update; /* up --update would change some of the sessions */
 };
 
@@ -277,8 +276,10 @@ static void order_verb(const struct app *app, const struct declared_fact *fact, 
 {
 	job->title = fact->row->title;
 	job->id = fact->row->id;
+	strvec_push(&job->words, "session");
 	strvec_push(&job->words, verb);
-	strvec_push(&job->words, fact->row->id);
+	strvec_push(&job->words, "--instance");
+	strvec_push(&job->words, fact->row->base);
 	if (app->json)
 		strvec_push(&job->words, "--json");
 }
@@ -294,7 +295,26 @@ static void report_rest(const struct app *app, const struct store_row *row)
 		say("%s: was not running", row->title);
 }
 
-/* Change the session, if that is wanted, and order the rest. */
+/* The answer of `session start` for one that runs. */
+static int report_running(struct app *app, const struct declared_fact *fact,
+			  struct json_object *members, struct error *err)
+{
+	cleanup_lifecycle_started struct lifecycle_started started = { .already = true };
+	if (deck_load(&app->deck, fact->row->base, &started.instance, err) < 0)
+		return -1;
+	started.verified = started.instance->run.reported;
+	if (!app->json) {
+		print_start(app, &started);
+		return 0;
+	}
+	cleanup_json struct json_object *object = json_of_start(&app->deck, &started);
+	crew_add_members(object, members);
+	print_json_line(object);
+	return 0;
+}
+
+/* Change the session, if that is wanted, and order the rest.  One that is as it is to be needs no
+ * process, which would look at all others. */
 static void order_session(struct app *app, const struct plan *plan,
 			  const struct declaration *declaration, size_t i, struct jobs *jobs)
 {
@@ -305,7 +325,7 @@ static void order_session(struct app *app, const struct plan *plan,
 		return;
 	if (!plan->launches && !several_is_active(fact->row)) {
 		report_rest(app, fact->row);
-		jobs->at_rest++;
+		jobs->done++;
 		return;
 	}
 	if (members) {
@@ -321,6 +341,11 @@ static void order_session(struct app *app, const struct plan *plan,
 	}
 	if (plan->launches && say_differences(app, plan, fact))
 		jobs->can_update = true;
+	if (plan->launches && fact->needs_no_start &&
+	    report_running(app, fact, members, &why) == 0) {
+		jobs->done++;
+		return;
+	}
 	struct crew_job *job = &jobs->jobs[jobs->count++];
 	job->members = TAKE_PTR(members);
 	if (fact->row)
@@ -342,11 +367,12 @@ static int run_all(struct app *app, const struct plan *plan, struct error *err)
 		order_session(app, plan, &declaration, i, &jobs);
 	if (jobs.can_update)
 		complain("up changes nothing of a session that exists; up --update does");
-	if (!jobs.count && !jobs.failed && !jobs.at_rest && !app->json)
+	if (!jobs.count && !jobs.failed && !jobs.done && !app->json)
 		say("None of its sessions exists: nothing to do.");
 	const struct crew_order order = {
 		.jobs = jobs.jobs,
 		.count = jobs.count,
+		.at_once = plan->launches ? 0 : SEVERAL_STOPS,
 		.timeout_ms = crew_timeout_ms(app),
 	};
 	if (crew_run(app, &order, &failed, err) < 0)
