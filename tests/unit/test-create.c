@@ -259,7 +259,9 @@ static void a_removed_session_leaves_its_conversations_and_says_where(void **sta
 		assert_int_equal(home_make(&desk->deck, apart, agent_of(desk, "apart"), NULL), 0);
 		if (i == 0)
 			write_file(desk, "default/conversations/0123abcd/talk", 0600, "hello");
-		assert_int_equal(lifecycle_remove(&desk->deck, ids[i], REMOVE_ANYWAY, NULL), 0);
+		assert_int_equal(lifecycle_remove(&desk->deck, ids[i], &(struct removal_order){ 0 },
+						  NULL),
+				 0);
 		assert_int_equal(stat(path, &st), i == 0 ? 0 : -1);
 		assert_int_equal(desk->deck.warnings.count, 1);
 	}

@@ -618,20 +618,32 @@ static void limits_tell_when_they_hold(void **state)
 	assert_int_equal(effect, LIMIT_EFFECT_NEXT_START);
 }
 
+static int remove_as(struct fake_desk *desk, const char *base, enum removal how, struct error *err)
+{
+	const struct removal_order order = { .how = how };
+	return lifecycle_remove(&desk->deck, base, &order, err);
+}
+
+static int purge(struct fake_desk *desk, struct error *err)
+{
+	const struct removal_order order = { .how = REMOVE_ANYWAY };
+	return lifecycle_purge(&desk->deck, FAKE_ID, &order, err);
+}
+
 static void a_removal_ends_the_run_first(void **state)
 {
 	struct fake_desk *desk = *state;
 	cleanup_instance struct instance *instance = fake_running(desk), *after = NULL;
 	fake_put(desk, instance);
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, NULL), -1);
+	assert_int_equal(remove_as(desk, FAKE_ID, REMOVE_STOPPED, NULL), -1);
 	cleanup_instance struct instance *running = fake_load(desk);
 	assert_int_equal(running->observed.state, STATE_RUNNING);
 	fake.fails = FAKE_END;
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), -1);
+	assert_int_equal(remove_as(desk, FAKE_ID, REMOVE_ANYWAY, NULL), -1);
 	cleanup_instance struct instance *kept = fake_load(desk);
 	assert_string_equal(kept->run.id, "run-1");
 	fake.fails = FAKE_NONE;
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
+	assert_int_equal(remove_as(desk, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
 	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
 }
 
@@ -642,7 +654,7 @@ static void a_background_process_is_ended_by_no_removal_without_force(void **sta
 	cleanup_error struct error err = { 0 };
 	cleanup_instance struct instance *after = NULL;
 	put_background(desk);
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, &err), -1);
+	assert_int_equal(remove_as(desk, FAKE_ID, REMOVE_STOPPED, &err), -1);
 	assert_int_equal(err.code, ERROR_INVALID);
 	assert_string_equal(err.message,
 			    "deck was not removed: it is in the background of claude: "
@@ -650,10 +662,10 @@ static void a_background_process_is_ended_by_no_removal_without_force(void **sta
 			    "agent there, or end it with agentdeck session stop deck, or use "
 			    "--force, which ends it");
 	fake.fails = FAKE_SURVIVORS;
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, NULL), -1);
+	assert_int_equal(remove_as(desk, FAKE_ID, REMOVE_STOPPED, NULL), -1);
 	fake_assert_steps("");
 	fake.fails = FAKE_NONE;
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
+	assert_int_equal(remove_as(desk, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
 	fake_assert_steps("end-unknown discard");
 	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
 }
@@ -663,7 +675,7 @@ static void a_background_that_has_ended_needs_no_force(void **state)
 	struct fake_desk *desk = *state;
 	put_background(desk);
 	fake.survivors = NULL;
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, NULL), 0);
+	assert_int_equal(remove_as(desk, FAKE_ID, REMOVE_STOPPED, NULL), 0);
 }
 
 /* ---- purge ------------------------------------------------------------------------------------ */
@@ -672,7 +684,7 @@ static void assert_kept(struct fake_desk *desk, const char *why, const char *ste
 {
 	cleanup_error struct error err = { 0 };
 	strvec_clear(&fake.steps);
-	assert_int_equal(lifecycle_purge(&desk->deck, FAKE_ID, REMOVE_ANYWAY, &err), -1);
+	assert_int_equal(purge(desk, &err), -1);
 	assert_non_null(strstr(err.message, why));
 	fake_assert_steps(steps);
 	cleanup_instance struct instance *running = fake_load(desk);
@@ -694,7 +706,7 @@ static void a_purge_refuses_before_it_ends_anything(void **state)
 	assert_kept(desk, "notes, which is not agentdeck's", "check-discard");
 	assert_int_equal(unlinkat(profile, FAKE_ID "/notes", AT_REMOVEDIR), 0);
 	strvec_clear(&fake.steps);
-	assert_int_equal(lifecycle_purge(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
+	assert_int_equal(purge(desk, NULL), 0);
 	fake_assert_steps("check-discard end discard");
 	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
 }
@@ -740,7 +752,7 @@ static void an_id_need_not_be_the_base(void **state)
 	assert_true(place_row_is_live(row));
 	assert_int_equal(lifecycle_stop(&desk->deck, BASE, &was_running, NULL), 0);
 	assert_true(was_running);
-	assert_int_equal(lifecycle_remove(&desk->deck, BASE, REMOVE_ANYWAY, NULL), 0);
+	assert_int_equal(remove_as(desk, BASE, REMOVE_ANYWAY, NULL), 0);
 }
 
 static void a_run_hands_on_both_names(void **state)
@@ -804,7 +816,7 @@ static void what_is_damaged_is_ended_by_its_id(void **state)
 	assert_int_equal(fs_replace(store_profile_directory(desk->deck.store),
 				    BASE "/instance.json", "{", 1, FS_VOLATILE, NULL),
 			 0);
-	assert_int_equal(lifecycle_remove(&desk->deck, BASE, REMOVE_DAMAGED, NULL), 0);
+	assert_int_equal(remove_as(desk, BASE, REMOVE_DAMAGED, NULL), 0);
 	fake_assert_steps("end-unknown");
 	assert_string_equal(fake.left, FAKE_ID);
 }

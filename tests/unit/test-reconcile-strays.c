@@ -309,8 +309,8 @@ static size_t prune(bool leaves_containers)
 	cleanup_trash struct trash trash = { 0 };
 	size_t deleted = 0;
 	EXPECT(trash_list(deck.store, &trash, &fixture.err), 0);
-	deck.may_leave_containers = leaves_containers;
-	if (undo_prune(&deck, &trash, &deleted, &fixture.err) < 0)
+	const struct prune_order order = { .may_leave_containers = leaves_containers };
+	if (undo_prune(&deck, &trash, &order, &deleted, &fixture.err) < 0)
 		error_clear(&fixture.err);
 	return deleted;
 }
@@ -349,13 +349,14 @@ static void what_came_back_is_not_pruned(void **state UNUSED)
 {
 	cleanup_trash struct trash trash = { 0 };
 	cleanup_instance struct instance *back = NULL;
+	const struct prune_order order = { 0 };
 	size_t deleted = 1;
 	make_session();
 	make_container(BASE, labels_of(ID));
 	remove_session();
 	EXPECT(trash_list(deck.store, &trash, &fixture.err), 0);
 	EXPECT(undo_removal(&deck, ID, NULL, &back, &fixture.err), 0);
-	EXPECT(undo_prune(&deck, &trash, &deleted, &fixture.err), 0);
+	EXPECT(undo_prune(&deck, &trash, &order, &deleted, &fixture.err), 0);
 	assert_int_equal(deleted, 0);
 	assert_true(has_container(BASE));
 }

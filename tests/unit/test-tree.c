@@ -545,13 +545,14 @@ static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)
 		assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 		/* The policy "clean" takes only one to which nothing was committed. */
 		if (fate.has_commits) {
-			desk->deck.branches_wish = BRANCHES_WITHOUT_COMMITS;
-			assert_int_equal(branch_delete(&desk->deck, instance, NULL), 0);
+			assert_int_equal(branch_delete(&desk->deck, instance,
+						       BRANCHES_WITHOUT_COMMITS, NULL),
+					 0);
 			do_sh(desk, "git -C project rev-parse -q --verify agentdeck/fix-it");
 		}
-		desk->deck.branches_wish = fate.has_commits ? BRANCHES_MERGED
-							    : BRANCHES_WITHOUT_COMMITS;
-		if (branch_delete(&desk->deck, instance, &err) < 0)
+		const enum branches_wish wish = fate.has_commits ? BRANCHES_MERGED
+								 : BRANCHES_WITHOUT_COMMITS;
+		if (branch_delete(&desk->deck, instance, wish, &err) < 0)
 			fail_msg("%s: %s", given->script, err.message);
 		do_sh(desk, given->goes ? "! git -C project rev-parse -q --verify agentdeck/fix-it"
 					: "git -C project rev-parse -q --verify agentdeck/fix-it");

@@ -207,11 +207,12 @@ static void what_was_pruned_is_gone(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_trash struct trash trash = { 0 };
+	const struct prune_order order = { 0 };
 	size_t deleted;
 	put(desk, "aaaa0001", "one", OLD);
 	discard(desk, "aaaa0001");
 	assert_int_equal(trash_list(desk->deck.store, &trash, NULL), 0);
-	assert_int_equal(undo_prune(&desk->deck, &trash, &deleted, NULL), 0);
+	assert_int_equal(undo_prune(&desk->deck, &trash, &order, &deleted, NULL), 0);
 	assert_int_equal(deleted, 1);
 	refuse(desk, "one", ERROR_NOT_FOUND, "no removed session");
 	assert_int_equal(trash_count(desk), 0);
@@ -233,6 +234,7 @@ static void prune_says_which_conversations_nothing_needs_now(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_trash struct trash trash = { 0 };
+	const struct prune_order order = { 0 };
 	size_t deleted;
 	put(desk, "aaaa0001", "one", OLD);
 	put(desk, "aaaa0002", "two", NEW);
@@ -242,7 +244,7 @@ static void prune_says_which_conversations_nothing_needs_now(void **state)
 	discard(desk, "aaaa0002");
 	put(desk, "aaaa0002", "heir", NEW);
 	assert_int_equal(trash_list(desk->deck.store, &trash, NULL), 0);
-	assert_int_equal(undo_prune(&desk->deck, &trash, &deleted, NULL), 0);
+	assert_int_equal(undo_prune(&desk->deck, &trash, &order, &deleted, NULL), 0);
 	assert_int_equal(desk->deck.warnings.count, 1);
 	assert_non_null(strstr(desk->deck.warnings.items[0], "default/conversations/aaaa0001: "
 							     "delete that directory"));
@@ -255,6 +257,7 @@ static void one_that_cannot_be_pruned_does_not_keep_the_others(void **state)
 	struct desk *desk = *state;
 	cleanup_trash struct trash trash = { 0 };
 	cleanup_error struct error err = { 0 };
+	const struct prune_order order = { 0 };
 	size_t deleted;
 	put(desk, "aaaa0001", "one", OLD);
 	put(desk, "aaaa0002", "two", NEW);
@@ -267,7 +270,7 @@ static void one_that_cannot_be_pruned_does_not_keep_the_others(void **state)
 	cleanup_free char *second = xasprintf(".trash/%s", trash.items[1].name);
 	assert_int_equal(renameat(directory, first, directory, ".trash/away"), 0);
 	put_content(desk->deck.store, first, "");
-	assert_int_equal(undo_prune(&desk->deck, &trash, &deleted, &err), -1);
+	assert_int_equal(undo_prune(&desk->deck, &trash, &order, &deleted, &err), -1);
 	assert_non_null(strstr(err.message, "deleted 1 of 2"));
 	assert_int_equal(desk->deck.warnings.count, 1);
 	assert_non_null(strstr(desk->deck.warnings.items[0], first));

@@ -368,5 +368,5 @@ int asking_prune(struct deck *deck, const char *seen, size_t *ret_deleted, struc
 		return error_set(err, ERROR_INVALID,
 				 "nothing was deleted, because the trash has changed since it was "
 				 "shown: look again");
-	return undo_prune(deck, &old, ret_deleted, err);
+	return undo_prune(deck, &old, &(struct prune_order){ 0 }, ret_deleted, err);
 }

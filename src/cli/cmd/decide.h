@@ -27,7 +27,7 @@ int decide_start(struct app *app, const struct store_row *row, enum decision *re
  * and *ret gets a line for each, "new: ?? file". */
 void decide_tell(struct app *app, const struct store_row *row, struct strvec *ret);
 /* Before it is removed: DECISION_LEAVE, or DECISION_REMOVED: work that only its tree has can go, if
- * it is what *ret_seen says, for deck->work_seen; the caller's.  Untouched otherwise. */
+ * it is what *ret_seen says, for removal_order.work_seen; the caller's.  Untouched otherwise. */
 int decide_removal(struct app *app, const char *base, enum decision *ret, char **ret_seen,
 		   struct error *err);
 /* Which session a launch in this directory is for, if others of the agent have ended there.

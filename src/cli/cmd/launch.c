@@ -70,7 +70,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 					   .no_supervise = given->no_supervise };
 	if (start_and_wait(app, &order, &ret->started, err) < 0) {
 		if (!waits_for_setup(app, added->base))
-			(void)lifecycle_remove(&app->deck, added->base, REMOVE_UNUSED, NULL);
+			(void)lifecycle_withdraw(&app->deck, added->base, NULL);
 		return -1;
 	}
 	wish_note_neighbour(app, added);

@@ -201,8 +201,10 @@ static int cmd_prune(struct app *app, struct error *err)
 	const int64_t days = given->older_days == AS_CONFIGURED ? app->deck.settings.trash_keep_days
 								: given->older_days;
 	const struct trash trash = { all.items, asking_count_old(&all, days) };
-	app->deck.branches_wish = given->branches ? BRANCHES_MERGED : BRANCHES_STAY;
-	app->deck.may_leave_containers = given->leave_containers;
+	const struct prune_order order = {
+		.branches = given->branches ? BRANCHES_MERGED : BRANCHES_STAY,
+		.may_leave_containers = given->leave_containers,
+	};
 	if (list_branches(app, &trash, &strays, branches, err) < 0)
 		return -1;
 	const size_t going = count_going(&strays);
@@ -215,7 +217,7 @@ static int cmd_prune(struct app *app, struct error *err)
 	int r = confirm(app, &trash, going, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;
-	if (!given->dry_run && (undo_prune(&app->deck, &trash, &deleted, err) < 0 ||
+	if (!given->dry_run && (undo_prune(&app->deck, &trash, &order, &deleted, err) < 0 ||
 				delete_strays(&app->deck, &strays, &deleted_branches, err) < 0))
 		return -1;
 	cleanup_free char *text = count_text(deleted, deleted_branches);

@@ -55,10 +55,12 @@ static int cmd_purge(struct app *app, struct error *err)
 	int r = confirm(app, row, runs, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;
-	app->deck.may_lose_work = given->discard;
-	app->deck.branches_wish = given->branches ? BRANCHES_MERGED : BRANCHES_STAY;
-	if (lifecycle_purge(&app->deck, row->base,
-			    given->force || runs ? REMOVE_ANYWAY : REMOVE_STOPPED, err) < 0)
+	const struct removal_order order = {
+		.how = given->force || runs ? REMOVE_ANYWAY : REMOVE_STOPPED,
+		.may_lose_work = given->discard,
+		.branches = given->branches ? BRANCHES_MERGED : BRANCHES_STAY,
+	};
+	if (lifecycle_purge(&app->deck, row->base, &order, err) < 0)
 		return -1;
 	return print_done(app, json_success(row->id, row->title),
 			  xasprintf("Deleted %s (%s) for good.%s", row->title, row->id,

@@ -62,14 +62,14 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 		printf("Nothing was removed.\n");
 		return 1;
 	}
-	app->deck.may_lose_work = given->discard || decision == DECISION_REMOVED;
-	app->deck.work_seen = seen;
-	const enum removal how = row->damage          ? REMOVE_DAMAGED
-				 : may_stop(app, row) ? REMOVE_ANYWAY
-						      : REMOVE_STOPPED;
-	const int r = lifecycle_remove(&app->deck, row->base, how, err);
-	app->deck.work_seen = NULL;
-	if (r < 0)
+	const struct removal_order order = {
+		.how = row->damage          ? REMOVE_DAMAGED
+		       : may_stop(app, row) ? REMOVE_ANYWAY
+					    : REMOVE_STOPPED,
+		.may_lose_work = given->discard || decision == DECISION_REMOVED,
+		.work_seen = seen,
+	};
+	if (lifecycle_remove(&app->deck, row->base, &order, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "session_id", row->session_id);

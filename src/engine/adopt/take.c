@@ -219,7 +219,7 @@ int adopt_give_up(struct deck *deck, const struct adopt_find *find, const struct
 		  struct error *err)
 {
 	if (!has_ended(find)) {
-		(void)lifecycle_remove(deck, instance->base, REMOVE_UNUSED, NULL);
+		(void)lifecycle_withdraw(deck, instance->base, NULL);
 		return -1;
 	}
 	cleanup_free char *title = visible(instance->title);

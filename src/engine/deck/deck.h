@@ -72,20 +72,6 @@ struct deck {
 	/* What a build says, line by line, when it takes long; and the last lines of one that
 	 * failed.  NULL: no progress is shown. */
 	void (*on_progress)(const char *line, bool is_failure);
-	/* The user gives up what only the tree of a session has (--discard). */
-	bool may_lose_work;
-	/* But only what the user was shown, by verdict_digest().  NULL: whatever there is. */
-	const char *work_seen;
-	/* A removal fails if its container cannot be freed; else that is left to prune. */
-	bool must_free;
-	/* The user gives up containers whose engine does not answer (--leave-containers). */
-	bool may_leave_containers;
-	/* Which branches that agentdeck made may go with their worktrees. */
-	enum branches_wish {
-		BRANCHES_STAY,
-		BRANCHES_WITHOUT_COMMITS, /* of their own: the policy "clean" */
-		BRANCHES_MERGED,          /* also those (--branches) */
-	} branches_wish;
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

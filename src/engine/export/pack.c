@@ -348,7 +348,8 @@ static int check_removal(const struct instance *instance, const struct load *loa
 
 static int remove_packed(struct operation *operation, const char *file, struct error *err)
 {
-	return lifecycle_remove_locked(operation, REMOVE_STOPPED, err) < 0
+	const struct removal_order order = { .how = REMOVE_STOPPED };
+	return lifecycle_remove_locked(operation, &order, err) < 0
 		       ? error_prefix(err, "it was exported to %s, and is still here", file)
 		       : 0;
 }

@@ -313,7 +313,7 @@ static int take_back_one(struct deck *deck, const struct restore_step *step, str
 {
 	cleanup_visit struct visit visit = { 0 };
 	if (visit_begin(deck, step->parcel->profile, &visit, err) < 0 ||
-	    lifecycle_remove(deck, step->id, REMOVE_UNUSED, err) < 0)
+	    lifecycle_withdraw(deck, step->id, err) < 0)
 		return -1;
 	entry_uproot(deck, step->parcel, step->id);
 	return 0;

@@ -179,7 +179,7 @@ static void take_back(struct deck *deck, const struct import_plan *plan, struct 
 	for (size_t i = 0; i < plan->count; i++) {
 		cleanup_visit struct visit visit = { 0 };
 		if (made[i] && visit_begin(deck, plan->steps[i].profile, &visit, NULL) == 0)
-			(void)lifecycle_remove(deck, made[i]->base, REMOVE_UNUSED, NULL);
+			(void)lifecycle_withdraw(deck, made[i]->base, NULL);
 		instance_free(TAKE_PTR(made[i]));
 	}
 }

@@ -377,7 +377,7 @@ static int make_tree(struct deck *deck, struct instance **instance, struct error
 		return -1;
 	if (tree_ensure(deck, operation.lock, operation.instance, err) < 0) {
 		operation_close(&operation);
-		(void)lifecycle_remove(deck, (*instance)->base, REMOVE_UNUSED, NULL);
+		(void)lifecycle_withdraw(deck, (*instance)->base, NULL);
 		return -1;
 	}
 	instance_free(*instance);
@@ -720,7 +720,7 @@ static void take_back(struct deck *deck, const struct batch *batch)
 	for (size_t i = 0; i < batch->made; i++) {
 		const struct instance *instance = batch->prepared[i].instance;
 		cleanup_error struct error why = { 0 };
-		if (lifecycle_remove(deck, instance->base, REMOVE_UNUSED, &why) < 0)
+		if (lifecycle_withdraw(deck, instance->base, &why) < 0)
 			deck_warn(deck, "session %s was made, and is still there: %s", instance->id,
 				  why.message);
 	}

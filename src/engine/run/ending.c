@@ -234,7 +234,7 @@ static int leave(const struct operation *operation, const struct ending_facts *f
 /* From the trash, where it is now.  Its branch goes, too, if nothing was committed to it. */
 static int forget_removed(struct deck *deck, const char *id, struct error *err)
 {
-	const enum branches_wish before = deck->branches_wish;
+	const struct prune_order order = { .branches = BRANCHES_WITHOUT_COMMITS };
 	cleanup_trash struct trash trash = { 0 };
 	size_t deleted;
 	if (trash_list(deck->store, &trash, err) < 0)
@@ -243,10 +243,7 @@ static int forget_removed(struct deck *deck, const char *id, struct error *err)
 		if (!trash.items[i].instance || !streq(trash.items[i].instance->id, id))
 			continue;
 		const struct trash one = { &trash.items[i], 1 };
-		deck->branches_wish = BRANCHES_WITHOUT_COMMITS;
-		const int r = undo_prune(deck, &one, &deleted, err);
-		deck->branches_wish = before;
-		return r;
+		return undo_prune(deck, &one, &order, &deleted, err);
 	}
 	return 0;
 }
@@ -261,11 +258,11 @@ static int remove_all(struct operation *operation, const struct ending_order *or
 	cleanup_free char *id = xstrdup(operation->instance->id);
 	const bool has_ignored = verdict_has(&ret->verdict, FINDING_IGNORED);
 	cleanup_free char *work = work_text(operation->instance);
-	const bool before = deck->may_lose_work;
-	deck->may_lose_work = order->wish == ENDING_CLEAN_IT;
-	int r = lifecycle_remove_locked(operation, REMOVE_STOPPED, err);
-	deck->may_lose_work = before;
-	if (r < 0)
+	const struct removal_order removal = {
+		.how = REMOVE_STOPPED,
+		.may_lose_work = order->wish == ENDING_CLEAN_IT,
+	};
+	if (lifecycle_remove_locked(operation, &removal, err) < 0)
 		return -1;
 	ret->outcome = ENDED_REMOVED;
 	ret->text = has_ignored ? xstrdup("it is in the trash, because its tree has files that Git "

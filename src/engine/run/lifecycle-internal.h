@@ -57,7 +57,8 @@ int lifecycle_end_locked(const struct operation *operation, enum state_event wan
 int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err);
 
 /* lifecycle_remove() under the lock, which it ends if it succeeds.  Not REMOVE_DAMAGED. */
-int lifecycle_remove_locked(struct operation *operation, enum removal how, struct error *err);
+int lifecycle_remove_locked(struct operation *operation, const struct removal_order *order,
+			    struct error *err);
 
 /* The line of the log that tells how the run's present attempt comes by its conversation. */
 void lifecycle_log_attempt(const struct instance *instance);

@@ -12,6 +12,7 @@
 #include "engine/deck/transition.h"
 #include "engine/place/container/resolve.h"
 #include "engine/place/place.h"
+#include "engine/workspace/branch.h"
 
 struct tree_order; /* engine/workspace/tree.h */
 
@@ -148,16 +149,33 @@ enum removal {
 	REMOVE_UNUSED,  /* as REMOVE_ANYWAY, but for good: it was made just now */
 };
 
+struct removal_order {
+	enum removal how;
+	/* The user gives up what only the tree of the session has (--discard). */
+	bool may_lose_work;
+	/* But only what the user was shown, by verdict_digest().  NULL: whatever there is. */
+	const char *work_seen;
+	/* Fail if its container cannot be freed; else that is left to prune. */
+	bool must_free;
+	/* Those that lifecycle_purge() deletes with the tree. */
+	enum branches_wish branches;
+};
+
 /* Move the instance to the trash (engine/run/undo.h).  The agent's own transcripts are the user's
  * and stay. */
-int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err);
+int lifecycle_remove(struct deck *deck, const char *base, const struct removal_order *order,
+		     struct error *err);
+
+/* As REMOVE_UNUSED. */
+int lifecycle_withdraw(struct deck *deck, const char *base, struct error *err);
 
 /* Remove the instance and delete everything that it has, at once and without undo; conversations
  * that its agent keeps elsewhere stay.  REMOVE_STOPPED or REMOVE_ANYWAY.  Refused while an engine
  * has something of it that cannot be removed, or does not answer, and while its tree has what is
- * nowhere else (deck->may_lose_work), or something that is not agentdeck's is in its directory; then
+ * nowhere else (may_lose_work), or something that is not agentdeck's is in its directory; then
  * nothing has changed, and it still runs.  Killed half-way, it is in the trash: prune goes on. */
-int lifecycle_purge(struct deck *deck, const char *base, enum removal how, struct error *err);
+int lifecycle_purge(struct deck *deck, const char *base, const struct removal_order *order,
+		    struct error *err);
 
 /* Free what the session's place keeps for the next start (a container and its network); the
  * conversation, its home and the directory stay.  REMOVE_STOPPED or REMOVE_ANYWAY.

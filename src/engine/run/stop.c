@@ -244,13 +244,13 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 /* What its place has kept for the next start is of no use without the session.  An engine that does
  * not answer does not keep a session from being removed: the manifest says that there may be
  * something, and prune tries again. */
-static int discard(const struct operation *operation, struct error *err)
+static int discard(const struct operation *operation, bool must_free, struct error *err)
 {
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
 	struct error why = { 0 };
 	if (operation->place->discard(deck, instance, DISCARD_FOR_GOOD, &why) < 0) {
-		if (deck->must_free)
+		if (must_free)
 			return error_move(err, &why);
 		deck_warn(deck, "the container %s is left: %s; agentdeck prune tries again",
 			  instance->base, why.message);
@@ -262,7 +262,7 @@ static int discard(const struct operation *operation, struct error *err)
 }
 
 /* What still runs could add to what its user was shown, so it ends first. */
-static int check_seen(struct operation *operation, struct error *err)
+static int check_seen(struct operation *operation, const char *work_seen, struct error *err)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
 	bool was_running;
@@ -271,7 +271,7 @@ static int check_seen(struct operation *operation, struct error *err)
 		return -1;
 	cleanup_free char *now = verdict_digest(&verdict);
 	cleanup_free char *title = visible(operation->instance->title);
-	if (streq(now, operation->deck->work_seen))
+	if (streq(now, work_seen))
 		return 0;
 	return error_set(err, ERROR_INVALID,
 			 "%s was not removed, because its tree has changed since it was shown: "
@@ -280,17 +280,19 @@ static int check_seen(struct operation *operation, struct error *err)
 }
 
 /* What only its tree has is lost at the next prune. */
-static int check_tree(struct operation *operation, struct error *err)
+static int check_tree(struct operation *operation, const struct removal_order *order,
+		      struct error *err)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
 	struct deck *deck = operation->deck;
 	struct workspace *workspace = operation->instance->workspace;
 	if (!workspace)
 		return 0;
-	if (deck->may_lose_work && deck->work_seen && check_seen(operation, err) < 0)
+	if (order->may_lose_work && order->work_seen &&
+	    check_seen(operation, order->work_seen, err) < 0)
 		return -1;
 	/* What was said at an earlier removal is over: it came back, or was not removed. */
-	workspace->may_be_lost = deck->may_lose_work;
+	workspace->may_be_lost = order->may_lose_work;
 	if (workspace->may_be_lost)
 		return 0;
 	int r = tree_judge(deck, operation->instance, &verdict, err);
@@ -343,24 +345,26 @@ static int check_purge(const struct operation *operation, struct error *err)
 			 deck->paths.state, deck->profile, instance->base, shown);
 }
 
-int lifecycle_remove_locked(struct operation *operation, enum removal how, struct error *err)
+int lifecycle_remove_locked(struct operation *operation, const struct removal_order *order,
+			    struct error *err)
 {
+	const enum removal how = order->how;
 	struct deck *deck = operation->deck;
 	const struct instance *instance = operation->instance;
 	bool was_running;
 	if ((how == REMOVE_STOPPED &&
 	     (check_stopped(operation, err) < 0 || check_background(operation, err) < 0)) ||
-	    (deck->must_free && check_purge(operation, err) < 0) ||
-	    (how != REMOVE_UNUSED && check_tree(operation, err) < 0) ||
+	    (order->must_free && check_purge(operation, err) < 0) ||
+	    (how != REMOVE_UNUSED && check_tree(operation, order, err) < 0) ||
 	    lifecycle_stop_locked(operation, &was_running, err) < 0 ||
 	    forget_hint(deck, instance->id, err) < 0)
 		return -1;
-	if (discard(operation, err) < 0)
+	if (discard(operation, order->must_free, err) < 0)
 		return -1;
 	/* The importer that put a conversation there takes it back after this. */
 	if (how == REMOVE_UNUSED && instance->imported_from)
 		(void)home_remove(deck, instance->id, NULL);
-	else if (!deck->must_free)
+	else if (!order->must_free)
 		home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
 	if (how == REMOVE_UNUSED && tree_delete(deck, operation->instance, NULL, err) < 0)
 		return -1;
@@ -370,32 +374,40 @@ int lifecycle_remove_locked(struct operation *operation, enum removal how, struc
 				    : trash_put(TAKE_PTR(operation->lock), err);
 }
 
-int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err)
+int lifecycle_remove(struct deck *deck, const char *base, const struct removal_order *order,
+		     struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
-	if (how == REMOVE_DAMAGED)
+	if (order->how == REMOVE_DAMAGED)
 		return remove_damaged(deck, base, err);
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
 	    operation_admit(&operation, err) < 0)
 		return -1;
-	return lifecycle_remove_locked(&operation, how, err);
+	return lifecycle_remove_locked(&operation, order, err);
 }
 
-int lifecycle_purge(struct deck *deck, const char *base, enum removal how, struct error *err)
+int lifecycle_withdraw(struct deck *deck, const char *base, struct error *err)
+{
+	return lifecycle_remove(deck, base, &(struct removal_order){ .how = REMOVE_UNUSED }, err);
+}
+
+int lifecycle_purge(struct deck *deck, const char *base, const struct removal_order *order,
+		    struct error *err)
 {
 	cleanup_trash struct trash trash = { 0 };
+	struct removal_order removal = *order;
+	const struct prune_order prune = { .branches = order->branches };
 	size_t deleted = 0;
-	deck->must_free = true;
-	int r = lifecycle_remove(deck, base, how, err);
-	deck->must_free = false;
-	if (r < 0 || trash_list(deck->store, &trash, err) < 0)
+	removal.must_free = true;
+	if (lifecycle_remove(deck, base, &removal, err) < 0 ||
+	    trash_list(deck->store, &trash, err) < 0)
 		return -1;
 	/* The last one: a base that is taken again was removed before. */
 	size_t at = trash.count;
 	while (at > 0 && !streq(trash.items[at - 1].base, base))
 		at--;
 	const struct trash one = { trash.items + at - 1, 1 };
-	if (at && undo_prune(deck, &one, &deleted, err) < 0)
+	if (at && undo_prune(deck, &one, &prune, &deleted, err) < 0)
 		return -1;
 	return deleted ? 0
 		       : error_set(err, ERROR_BUSY,

@@ -158,8 +158,7 @@ static void leave_home(struct deck *deck, const struct removed *removed,
 static int free_container(struct deck *deck, struct instance *instance, struct error *err)
 {
 	const struct place *place;
-	if (!instance || !instance->recipe || !instance_has_container(instance) ||
-	    deck->may_leave_containers)
+	if (!instance || !instance->recipe || !instance_has_container(instance))
 		return 0;
 	if (place_find(instance, &place, err) < 0 ||
 	    place->discard(deck, instance, DISCARD_FOR_GOOD, err) < 0)
@@ -188,7 +187,7 @@ static int delete_tree(struct deck *deck, struct store_profile_lock *lock,
 
 /* Returns whether it is gone; else the user is warned. */
 static bool prune(struct deck *deck, struct store_profile_lock *lock, const struct removed *removed,
-		  bool *failed)
+		  const struct prune_order *order, bool *failed)
 {
 	cleanup_error struct error err = { 0 };
 	bool is_there = true;
@@ -196,14 +195,14 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 	/* What it has is a session's again. */
 	if (!is_there)
 		return false;
-	if (r == 0)
+	if (r == 0 && !order->may_leave_containers)
 		r = free_container(deck, removed->instance, &err);
 	if (r == 0 && removed->instance)
 		r = delete_tree(deck, lock, removed, &err);
 	if (r == TREE_KEPT)
 		return false;
-	if (r == 0 && removed->instance && deck->branches_wish != BRANCHES_STAY)
-		r = branch_delete(deck, removed->instance, &err);
+	if (r == 0 && removed->instance)
+		r = branch_delete(deck, removed->instance, order->branches, &err);
 	if (r == 0)
 		r = trash_delete(lock, removed, &err);
 	if (r == 0)
@@ -224,7 +223,8 @@ static bool has_branch(const struct removed *removed)
 	return instance && instance->workspace && instance->workspace->made_branch;
 }
 
-int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted, struct error *err)
+int undo_prune(struct deck *deck, const struct trash *trash, const struct prune_order *order,
+	       size_t *ret_deleted, struct error *err)
 {
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -237,7 +237,7 @@ int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted
 		for (size_t i = 0; i < trash->count; i++) {
 			const struct removed *removed = &trash->items[i];
 			if (has_branch(removed) != (pass == 1) ||
-			    !prune(deck, lock, removed, &failed))
+			    !prune(deck, lock, removed, order, &failed))
 				continue;
 			deleted++;
 			leave_home(deck, removed, &rows);

@@ -182,12 +182,15 @@ int branch_look(const struct deck *deck, const struct instance *instance, const 
 	return 0;
 }
 
-int branch_delete(struct deck *deck, const struct instance *instance, struct error *err)
+int branch_delete(struct deck *deck, const struct instance *instance, enum branches_wish wish,
+		  struct error *err)
 {
 	cleanup_branch_fate struct branch_fate fate = { 0 };
+	if (wish == BRANCHES_STAY)
+		return 0;
 	if (branch_look(deck, instance, NULL, &fate, err) < 0)
 		return -1;
-	if (!fate.name || (fate.has_commits && deck->branches_wish != BRANCHES_MERGED))
+	if (!fate.name || (fate.has_commits && wish != BRANCHES_MERGED))
 		return 0;
 	cleanup_free char *shown = visible(fate.name);
 	if (!fate.goes) {

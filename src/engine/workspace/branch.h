@@ -28,9 +28,16 @@ void branch_fate_free(struct branch_fate *fate);
 int branch_look(const struct deck *deck, const struct instance *instance, const struct trash *going,
 		struct branch_fate *ret, struct error *err);
 
-/* Delete it if it goes and deck->branches_wish allows it.  A warning says why one stays that the
- * wish includes.  Its tree is deleted already. */
-int branch_delete(struct deck *deck, const struct instance *instance, struct error *err);
+/* Which branches that agentdeck made may go with their worktrees. */
+enum branches_wish {
+	BRANCHES_STAY,
+	BRANCHES_WITHOUT_COMMITS, /* of their own: the policy "clean" */
+	BRANCHES_MERGED,          /* also those (--branches) */
+};
+/* Delete it if it goes and the wish allows it.  A warning says why one stays that the wish
+ * includes.  Its tree is deleted already. */
+int branch_delete(struct deck *deck, const struct instance *instance, enum branches_wish wish,
+		  struct error *err);
 
 /* A branch "agentdeck/..." of no session, listed or removed, in any profile. */
 struct branch_stray {
