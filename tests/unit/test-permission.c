@@ -4,8 +4,12 @@
  */
 #include "unit/test.h"
 
+#include "base/fsutil.h"
+#include "model/agent/display.h"
 #include "model/agent/permission.h"
 #include "model/agent/registry.h"
+
+#include <fcntl.h>
 
 #define RULE "────────────────────────────────────────\n"
 #define END                                             \
@@ -107,8 +111,9 @@ static void what_an_agent_prints_is_none(void **state UNUSED)
 
 static void other_questions_are_none(void **state UNUSED)
 {
-	check(RULE " Edit file\n x.c\n\n Do you want to make this edit to x.c?\n ❯ 1. Yes\n"
-		   "   2. No\n\n Esc to cancel\n",
+	check(RULE
+	      " Edit notebook\n x.c\n╌╌\n 1\n╌╌\n Do you want to make this edit to x.c?\n ❯ 1. Yes\n"
+	      "   2. No\n\n Esc to cancel\n",
 	      PERMISSION_NONE);
 	check(RULE " Fetch\n\n   x\n" END, PERMISSION_NONE);
 	/* The first choice is another one. */
@@ -118,6 +123,83 @@ static void other_questions_are_none(void **state UNUSED)
 	check(RULE " Bash command\n\n   ls\n\n Do you want to proceed?\n ❯ 1. Yes\n"
 		   "      to all that follows\n   2. No\n\n Esc to cancel\n",
 	      PERMISSION_NONE);
+}
+
+/* What real agents showed (tests/unit/screens).  key: NULL, and the form is not WHOLE. */
+static const struct {
+	const char *agent, *screen, *key;
+	const char *first, *about; /* its first line, and one of the others */
+	enum permission_form form;
+} real[] = {
+	{ "claude", "claude-2.1.197-edit", "1", " Edit file\n", "\n 3 -  return 1;\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.197-create", "1", " Create file\n", "\n new.txt\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-edit", "1", " Edit file\n", "\n 3 +  return 0;\n",
+	  PERMISSION_WHOLE },
+	/* The text of the file looks like a question. */
+	{ "claude", "claude-2.1.332-create", "1", " Create file\n", "\n evil.txt\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-overwrite-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "claude", "claude-2.1.197-plan", "2", " Ready to code?\n", "\n 3. Do step 3\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-plan", "2", "   Ready to code?\n", "\n   3. Do step 3\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.197-plan-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "claude", "claude-2.1.332-plan-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "claude", "claude-2.1.332-exit-plan", NULL, NULL, NULL, PERMISSION_NONE },
+	{ "claude", "claude-2.1.332-question", NULL, NULL, NULL, PERMISSION_NONE },
+};
+
+static char *real_screen(const char *name)
+{
+	cleanup_strbuf struct strbuf styled = { 0 };
+	struct display_screen screen;
+	cleanup_free char *path = xasprintf("%s/tests/unit/screens/%s", getenv("top_srcdir") ?: ".",
+					    name);
+	assert_int_equal(fs_read(AT_FDCWD, path, 1 << 20, &styled, NULL), 0);
+	display_read(strbuf_text(&styled), &screen);
+	free(screen.typed);
+	return screen.text;
+}
+
+static void real_questions_are_read_as_they_are_meant(void **state UNUSED)
+{
+	cleanup_registry struct registry registry = { 0 };
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(real); i++) {
+		cleanup_permission struct permission found = { 0 };
+		cleanup_free char *screen = real_screen(real[i].screen);
+		const enum permission_form form = permission_read(
+			registry_find(&registry, real[i].agent), screen, &found);
+		if (form != real[i].form)
+			fail_msg("%s: %d", real[i].screen, (int)form);
+		if (form != PERMISSION_WHOLE)
+			continue;
+		assert_string_equal(found.yes_key, real[i].key);
+		assert_string_equal(found.no_key, "Escape");
+		if (!starts_with(found.text, real[i].first) || !strstr(found.text, real[i].about))
+			fail_msg("%s: %s", real[i].screen, found.text);
+		/* Where it asks, its list says so. */
+		assert_int_equal(display_activity(registry_find(&registry, real[i].agent), screen),
+				 ACTIVITY_WAITING);
+	}
+}
+
+/* No line of a question can be missing or be another one. */
+static void a_real_question_without_one_of_its_lines_is_refused(void **state UNUSED)
+{
+	static const char *const needed[] = { " Ready to code?", "╌╌╌╌╌╌╌╌", "proceed?",
+					      "2. Yes, manually", "ctrl+g to edit" };
+	cleanup_free char *whole = real_screen("claude-2.1.332-plan");
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		cleanup_free char *screen = xstrdup(whole);
+		for (char *found = screen; (found = strstr(found, needed[i]));)
+			memset(found, 'x', strlen(needed[i]));
+		cleanup_permission struct permission permission = { 0 };
+		if (read_as("claude", screen, &permission) == PERMISSION_WHOLE)
+			fail_msg("without %s:\n%s", needed[i], screen);
+	}
 }
 
 static void only_entries_with_questions_are_answered(void **state UNUSED)
@@ -175,6 +257,8 @@ int main(void)
 		cmocka_unit_test(what_an_agent_prints_is_none),
 		cmocka_unit_test(other_questions_are_none),
 		cmocka_unit_test(an_entry_of_the_user_changes_single_values),
+		cmocka_unit_test(real_questions_are_read_as_they_are_meant),
+		cmocka_unit_test(a_real_question_without_one_of_its_lines_is_refused),
 		cmocka_unit_test(only_entries_with_questions_are_answered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

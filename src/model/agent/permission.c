@@ -12,7 +12,7 @@ void permission_free(struct permission *permission)
 	*permission = (struct permission){ 0 };
 }
 
-/* What the first group of the pattern finds in the line, or all that it finds without a group.
+/* What the first group of the pattern finds in the line, or all of it if that finds nothing.
  * NULL: it does not fit, or there is no pattern.  The registry has checked that it compiles. */
 static char *find(const char *pattern, const char *line)
 {
@@ -21,10 +21,10 @@ static char *find(const char *pattern, const char *line)
 	char *text = NULL;
 	if (!pattern || regcomp(&regex, pattern, REG_EXTENDED) != 0)
 		return NULL;
-	const size_t group = regex.re_nsub ? 1 : 0;
-	if (regexec(&regex, line, ARRAY_SIZE(found), found, 0) == 0 && found[group].rm_so >= 0)
-		text = xstrndup(line + found[group].rm_so,
-				(size_t)(found[group].rm_eo - found[group].rm_so));
+	if (regexec(&regex, line, ARRAY_SIZE(found), found, 0) == 0) {
+		const regmatch_t *part = found + (regex.re_nsub && found[1].rm_so >= 0);
+		text = xstrndup(line + part->rm_so, (size_t)(part->rm_eo - part->rm_so));
+	}
 	regfree(&regex);
 	return text;
 }
@@ -117,19 +117,37 @@ static bool find_choices(const struct agent_question *question, const struct str
 	       find_yes(question, lines, choices);
 }
 
-/* Go up from the choices to the title.  Does the agent show all in between? */
+/* Go up from the choices to the title.  Without a line above it that nothing else can contain, the
+ * highest title counts: the agent's words below may look like another one. */
 static enum permission_form find_title(const struct agent_question *question,
 				       const struct strvec *lines, size_t choices, size_t *ret)
 {
-	const char *top = question->above ? question->above : question->title;
-	size_t i = choices;
-	for (; i && !fits(top, lines->items[i - 1]); i--)
-		if (fits(question->hidden, lines->items[i - 1]))
-			return PERMISSION_CUT;
+	size_t i = choices, title = 0;
+	for (int edges = question->edge ? 2 : 0; i && edges; i--)
+		edges -= fits(question->edge, lines->items[i - 1]);
+	if (question->above) {
+		while (i && !fits(question->above, lines->items[i - 1]))
+			i--;
+		title = i;
+	} else {
+		while (title < i && !fits(question->title, lines->items[title]))
+			title++;
+		i -= title;
+	}
 	if (!i)
 		return PERMISSION_CUT;
-	*ret = question->above ? i : i - 1;
-	return fits(question->title, lines->items[*ret]) ? PERMISSION_WHOLE : PERMISSION_NONE;
+	*ret = title;
+	return fits(question->title, lines->items[title]) ? PERMISSION_WHOLE : PERMISSION_NONE;
+}
+
+/* Does the agent say that it does not show all of it? */
+static bool hides_lines(const struct agent_question *question, const struct strvec *lines,
+			size_t title)
+{
+	for (size_t i = title; i < lines->count; i++)
+		if (fits(question->hidden, lines->items[i]))
+			return true;
+	return false;
 }
 
 static void take(const struct agent_question *question, const struct strvec *lines, size_t first,
@@ -149,11 +167,13 @@ static enum permission_form read_question(const struct agent_question *question,
 	cleanup_strvec struct strvec lines = { 0 };
 	struct choices choices = { 0 };
 	enum permission_form form = PERMISSION_NONE;
-	size_t title;
+	size_t title = 0;
 	split(question, screen, &lines);
 	if (lines.count && fits(question->below, lines.items[lines.count - 1]) &&
 	    find_choices(question, &lines, &choices))
 		form = find_title(question, &lines, choices.first, &title);
+	if (form == PERMISSION_WHOLE && hides_lines(question, &lines, title))
+		form = PERMISSION_CUT;
 	if (form == PERMISSION_WHOLE) {
 		take(question, &lines, title, ret);
 		ret->yes_key = TAKE_PTR(choices.key);

@@ -7,6 +7,7 @@
 const struct agent_question_key agent_question_keys[] = {
 	{ KEY(above), .is_pattern = true },
 	{ KEY(title), .is_pattern = true, .is_needed = true },
+	{ KEY(edge), .is_pattern = true },
 	{ KEY(asks), .is_pattern = true },
 	{ KEY(choice), .is_pattern = true, .is_needed = true },
 	{ KEY(yes), .is_pattern = true, .is_needed = true, .group = "the key" },

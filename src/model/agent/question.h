@@ -13,6 +13,7 @@ struct agent_question {
 	 * line. */
 	char *above; /* the line above it */
 	char *title; /* its first line */
+	char *edge;  /* the line above and below what it is about */
 	char *asks;  /* the line above its choices */
 	char *choice;
 	char *yes;   /* the choice that approves this one thing; its first group is the key */
