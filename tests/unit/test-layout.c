@@ -72,6 +72,26 @@ static size_t assert_none_is_wider(const char *text, size_t width)
 	return count;
 }
 
+/* A single long reason does not make each line as long. */
+static void a_long_text_moves_only_its_own_row(void **state UNUSED)
+{
+	static const struct layout_column bounded[] = {
+		{ "STATUS", .excess = LAYOUT_CUT, .max = 8 },
+		{ "AGE", .is_right = true, .max = 4 },
+		{ .heading = "PATH" },
+	};
+	const struct layout_row rows[] = {
+		{ CELLS("error: exit 1", "1 s", "/a"), NULL },
+		{ CELLS("stopped", "20 s", "/b"), NULL },
+		{ CELLS("日本語日本", "300 days", "/c"), NULL },
+	};
+	cleanup_free char *text = lines_of(bounded, ARRAY_SIZE(bounded), rows, 3, 0);
+	assert_string_equal(text, "STATUS    AGE  PATH\n"
+				  "error: exit 1   1 s  /a\n"
+				  "stopped  20 s  /b\n"
+				  "日本語日本  300 days  /c\n");
+}
+
 static void width_is_that_of_a_terminal(void **state UNUSED)
 {
 	assert_int_equal(layout_text_width(""), 0);
@@ -156,7 +176,7 @@ static void a_column_is_as_wide_as_its_max(void **state UNUSED)
 	static const struct layout_column two[] = { { "A", .excess = LAYOUT_CUT, .max = 4 },
 						    { .heading = "B" } };
 	assert_lines(two, 2, CELLS("012345", "b"), 80, "A     B\n012…  b\n");
-	assert_lines(two, 2, CELLS("012345", "b"), 0, "A       B\n012345  b\n");
+	assert_lines(two, 2, CELLS("012345", "b"), 0, "A  B\n012345  b\n");
 }
 
 static void what_matters_least_is_left_out(void **state UNUSED)
@@ -227,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(width_is_that_of_a_terminal),
+		cmocka_unit_test(a_long_text_moves_only_its_own_row),
 		cmocka_unit_test(the_locale_of_the_caller_does_not_matter),
 		cmocka_unit_test(wide_terminals_show_all),
 		cmocka_unit_test(without_a_width_nothing_is_cut),

@@ -90,10 +90,11 @@ static void measure(const struct plan *plan)
 		size_t widest = layout_text_width(column->heading);
 		for (size_t row = 0; row < layout->row_count; row++) {
 			const size_t width = layout_text_width(layout->rows[row].cells[i]);
-			widest = width > widest ? width : widest;
+			const bool is_long = column->max && width > column->max;
+			/* A text that is not cut moves only what is beside it. */
+			if (width > widest && !(is_long && !layout->width))
+				widest = is_long ? column->max : width;
 		}
-		if (layout->width && column->max && widest > column->max)
-			widest = column->max;
 		/* An empty column without a heading has a width, too: 0 means that it is left out. */
 		plan->natural[i] = plan->widths[i] = widest ? widest : 1;
 	}
@@ -219,7 +220,7 @@ static struct piece piece_of(const struct layout_column *column, const char *tex
 static void add_piece(struct line *line, const struct layout_column *column, const char *text,
 		      const struct piece *piece, size_t width)
 {
-	const size_t rest = width - piece->width;
+	const size_t rest = width > piece->width ? width - piece->width : 0;
 	line->blanks += column->is_right ? rest : 0;
 	add_text(line, text, piece->length);
 	if (piece->is_cut)
@@ -239,7 +240,8 @@ static bool add_line(const struct plan *plan, const char **texts, const char *co
 	for (size_t i = 0; i < layout->column_count; i++) {
 		if (!plan->widths[i])
 			continue;
-		const struct piece piece = piece_of(&layout->columns[i], texts[i], plan->widths[i]);
+		const size_t room = layout->width ? plan->widths[i] : layout_text_width(texts[i]);
+		const struct piece piece = piece_of(&layout->columns[i], texts[i], room);
 		line.blanks += is_first ? 0 : GAP;
 		add_piece(&line, &layout->columns[i], texts[i], &piece, plan->widths[i]);
 		texts[i] = piece.rest;

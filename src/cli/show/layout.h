@@ -26,7 +26,9 @@ struct layout_column {
 	unsigned drop;
 	enum layout_excess excess;
 	size_t min; /* it is not cut or wrapped below this, as long as a column can be left out */
-	size_t max; /* nor wider than this, even if there is room; 0: no bound */
+	/* nor wider than this, even if there is room; 0: no bound.  Without a terminal, a wider
+	 * text moves the rest of its row */
+	size_t max;
 	bool is_right;
 };
 
