@@ -24,6 +24,13 @@ static const struct sample {
 	  ACTIVITY_BUSY },
 	{ "claude", "❯ say hi\n\n✶ Pondering…\n\n" LINE "❯ \n" LINE "  esc to interrupt\n",
 	  ACTIVITY_BUSY },
+	/* Its user types during the turn. */
+	{ "claude",
+	  "❯ hi\n\n✽ Pondering… (3s)\n\n" LINE "❯ a draft\n" LINE "  ⏸ manual mode on\n",
+	  ACTIVITY_BUSY },
+	{ "claude", "❯ hi\n\n* Pondering…\n\n" LINE "❯ a draft\n" LINE, ACTIVITY_BUSY },
+	{ "claude", "● Well…\n  * it works…\n\n✻ Baked for 12s\n\n" LINE "❯ \n" LINE,
+	  ACTIVITY_IDLE },
 	{ "claude",
 	  "❯ remove x\n\n● Bash(rm x)\n" LINE
 	  " Bash command\n\n   rm x\n\n Do you want to proceed?\n"
