@@ -151,7 +151,7 @@ static void an_agent_without_patterns_is_never_guessed(void **state UNUSED)
 /* ---- looking -------------------------------------------------------------------------------- */
 
 static const char entry[] = "command = ['finch']\n[screen]\nready = ['^> ']\nbusy = ['^working']\n"
-			    "waiting = ['^may I']\n";
+			    "waiting = ['^may I']\ntasks = ['^\\. task']\n";
 
 /* A tmux server whose pane shows the text of a file, and the row of its session. */
 struct cage {
@@ -426,6 +426,25 @@ static void a_question_that_was_answered_is_not_waited_for(void **state)
 	check_waiting(cage, "may I? (y/n)", ACTIVITY_WAITING);
 }
 
+static void an_agent_waits_for_its_tasks_as_long_as_they_are_shown(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	const struct activity waits = { .activity = ACTIVITY_BUSY,
+					.since = 7000000,
+					.has_tasks = true };
+	assert_int_equal(
+		activityfile_write(cage->directory, &waits, &(struct announced){ 0 }, NULL), 0);
+	show(cage, "> hello\n. task 12s");
+	activity_look(&cage->deck, &cage->row);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.activity, ACTIVITY_BUSY);
+	assert_true(activity.has_tasks);
+	check_look(cage, "> hello", ACTIVITY_IDLE);
+	/* The task of an earlier turn. */
+	check_look(cage, "> hello\n. task 12s", ACTIVITY_IDLE);
+}
+
 static void an_agent_whose_turn_failed_is_listed_with_the_error(void **state)
 {
 	struct cage *cage = *state;
@@ -558,6 +577,7 @@ int main(void)
 		CAGE_TEST(one_that_moves_works_whatever_it_reported),
 		CAGE_TEST(what_is_printed_later_makes_what_is_known_old),
 		CAGE_TEST(a_question_that_was_answered_is_not_waited_for),
+		CAGE_TEST(an_agent_waits_for_its_tasks_as_long_as_they_are_shown),
 		CAGE_TEST(an_agent_whose_turn_failed_is_listed_with_the_error),
 		CAGE_TEST(an_agent_may_wait_at_its_prompt),
 		CAGE_TEST(a_question_may_be_drawn_after_its_report),

@@ -227,6 +227,24 @@ static void a_prompt_that_was_queued_begins_when_the_turn_is_over(void **state)
 	WALK(desk, steps);
 }
 
+static void an_agent_that_waits_for_another_one_in_the_background_is_busy(void **state)
+{
+	struct desk *desk = *state;
+	static const struct step steps[] = {
+		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"x\""), 0, OLD, true, ACTIVITY_BUSY },
+		{ HOOK("Stop", OLD,
+		       ",\"background_tasks\":[7,{\"type\":\"shell\"},{\"type\":\"subagent\"}]"),
+		  0, OLD, true, ACTIVITY_BUSY },
+		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"y\""), 0, OLD, true, ACTIVITY_BUSY },
+		{ HOOK("Stop", OLD, ",\"background_tasks\":[]"), 0, OLD, true, ACTIVITY_IDLE },
+		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"z\""), 0, OLD, true, ACTIVITY_BUSY },
+		{ HOOK("Stop", OLD, ",\"background_tasks\":[{\"type\":\"shell\"}]"), 0, OLD, true,
+		  ACTIVITY_IDLE },
+	};
+	start(desk, "claude", NULL, RUNG_ASSIGN, OLD);
+	WALK(desk, steps);
+}
+
 static void hooks_under_the_names_of_the_entry(void **state)
 {
 	struct desk *desk = *state;
@@ -516,6 +534,7 @@ int main(void)
 		DESK_TEST(hooks_as_the_first_agent_sends_them),
 		DESK_TEST(a_turn_that_failed_says_why_until_the_next_one),
 		DESK_TEST(a_prompt_that_was_queued_begins_when_the_turn_is_over),
+		DESK_TEST(an_agent_that_waits_for_another_one_in_the_background_is_busy),
 		DESK_TEST(hooks_under_the_names_of_the_entry),
 		DESK_TEST(members_under_the_names_of_the_entry),
 		DESK_TEST(an_agent_that_names_no_conversation_speaks_of_that_of_the_run),

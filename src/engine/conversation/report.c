@@ -33,6 +33,7 @@ enum {
 struct report {
 	const struct agent *agent; /* of the instance; borrowed from the deck */
 	unsigned meaning;
+	bool has_tasks; /* in the background, whose end it waits for */
 	const char *event, *session_id, *transcript_path, *source, *cwd, *failure;
 	/* whose it is, when the conversation is another instance's; the report's own */
 	struct shared_conversation owned;
@@ -86,13 +87,17 @@ static enum instance_activity activity_after(const struct report *report, struct
 	const enum instance_activity activity = activity_of(report->meaning);
 	const bool is_busy = now->activity == ACTIVITY_BUSY;
 	/* A screen may show a turn before its own prompt is reported. */
-	const bool is_turn = is_busy && !(now->is_seen && now->reported == ACTIVITY_IDLE);
+	const bool is_turn = is_busy && !now->has_tasks &&
+			     !(now->is_seen && now->reported == ACTIVITY_IDLE);
+	now->has_tasks = report->meaning & MEANS_IDLE && report->has_tasks;
 	if (report->meaning & MEANS_PROMPT)
 		now->queued += is_turn && report->agent->busy.count && report->agent->ready.count;
 	if (report->meaning & MEANS_IDLE && is_busy && now->queued > 0) {
 		now->queued--;
 		return ACTIVITY_BUSY;
 	}
+	if (now->has_tasks)
+		return ACTIVITY_BUSY;
 	if (activity == ACTIVITY_IDLE)
 		now->queued = 0;
 	return activity;
@@ -459,6 +464,21 @@ static const char *failure_of(struct json_object *object, const struct agent *ag
 		       : member(object, agent->failure_key);
 }
 
+static bool has_tasks(struct json_object *object, const struct agent *agent)
+{
+	struct json_object *tasks = NULL;
+	if (!agent->tasks_key || !json_object_object_get_ex(object, agent->tasks_key, &tasks) ||
+	    !json_object_is_type(tasks, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(tasks); i++) {
+		struct json_object *task = json_object_array_get_idx(tasks, i);
+		if (json_object_is_type(task, json_type_object) &&
+		    strvec_contains(&agent->tasks, json_get_string(task, "type", "")))
+			return true;
+	}
+	return false;
+}
+
 static int decode(struct json_object *object, const struct instance *instance,
 		  const struct agent *agent, struct report *ret, struct error *err)
 {
@@ -466,6 +486,7 @@ static int decode(struct json_object *object, const struct instance *instance,
 		.agent = agent,
 		.event = member(object, agent->event_key),
 		.failure = failure_of(object, agent),
+		.has_tasks = has_tasks(object, agent),
 		.session_id = member(object, agent->id_key),
 		.transcript_path = absolute(member(object, agent->transcript_key)),
 		.source = or_empty(member(object, agent->source_key)),

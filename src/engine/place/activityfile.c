@@ -49,6 +49,7 @@ void activity_read(const char *directory, struct activity *ret)
 	ret->since = since < 0 ? 0 : since;
 	ret->is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
 	ret->is_suspended = json_get_bool(object, "suspended", false);
+	ret->has_tasks = json_get_bool(object, "tasks", false);
 	ret->queued = json_get_int(object, "queued", 0);
 	ret->event = xstrdup_or_null(json_get_string(object, "event", NULL));
 	ret->failure = xstrdup_or_null(json_get_string(object, "failure", NULL));
@@ -81,6 +82,8 @@ int activityfile_write(const char *directory, const struct activity *activity,
 		json_set_string(object, "reported", instance_activity_name(activity->reported));
 	if (activity->is_suspended)
 		json_set_bool(object, "suspended", true);
+	if (activity->has_tasks)
+		json_set_bool(object, "tasks", true);
 	if (activity->queued)
 		json_set_int(object, "queued", activity->queued);
 	json_set_string(object, "since", clock_format(activity->since, date));

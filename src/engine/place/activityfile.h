@@ -23,6 +23,7 @@ struct activity {
 	bool is_seen;      /* read from the screen (engine/screen/activity.h), not reported */
 	bool is_suspended; /* is_seen: its user has suspended it (Ctrl-Z) */
 	char *event;       /* name of the event that was reported last, or NULL */
+	bool has_tasks;    /* it is done, and waits for others in the background */
 	int64_t queued;    /* prompts reported during a turn, which begin after it */
 	char *failure;     /* the last turn ended with this error, or NULL */
 };

@@ -15,8 +15,10 @@ enum {
 	DRAWN_US = 1500000, /* an agent reports before it draws, or has drawn for some time */
 	LOOKS = 2,          /* a screen that is being drawn may lack what counts */
 	LOOK_MS = 100,      /* between two looks */
-	/* between two that contradict a report: one that works shows that by movement */
-	MOVE_MS = 700,
+	SETTLE_MS = 700,    /* between two that contradict a report */
+	/* One that works although it reported that it is done shows that by movement: some show
+	 * only the seconds (codex). */
+	MOVE_MS = 1100,
 	OLD_US = 5000000,
 	/* The kernel notes the time of a terminal's output in steps of this. */
 	OUTPUT_US = 8000000,
@@ -49,6 +51,15 @@ static bool counts_more(const struct agent *agent, const struct activity *now,
 		return false;
 	/* An unchanged activity is not written, so that no watcher wakes up. */
 	return now->activity != seen;
+}
+
+/* What the screen shows of an agent of which this is known. */
+static enum instance_activity seen_on(const struct agent *agent, const struct activity *now,
+				      const char *screen)
+{
+	const enum instance_activity seen = display_activity(agent, screen);
+	const bool waits = now->has_tasks && display_shows(&agent->tasks_shown, screen);
+	return seen == ACTIVITY_IDLE && waits ? ACTIVITY_BUSY : seen;
 }
 
 static const struct agent *agent_with_patterns(struct deck *deck, const struct store_row *row)
@@ -116,7 +127,7 @@ bool activity_differs(struct deck *deck, const struct store_row *row, const char
 	const struct agent *agent = agent_with_patterns(deck, row);
 	display_read(styled, &screen);
 	activity_read(row->run_directory, &now);
-	return counts_more(agent, &now, display_activity(agent, screen.text));
+	return counts_more(agent, &now, seen_on(agent, &now, screen.text));
 }
 
 /* What a look has found. */
@@ -141,6 +152,7 @@ static void store_seen(const struct agent *agent, const char *directory, const s
 	now.activity = seen->activity;
 	now.is_suspended = seen->is_suspended;
 	now.is_seen = true;
+	now.has_tasks = false;
 	/* The failure is shown for as long as nothing else happens. */
 	if (seen->activity == ACTIVITY_IDLE)
 		now.queued = 0;
@@ -156,12 +168,19 @@ static void store_seen(const struct agent *agent, const char *directory, const s
 static enum instance_activity agreed(const struct agent *agent, const struct activity *now,
 				     const char *const screens[LOOKS])
 {
-	const enum instance_activity seen = display_activity(agent, screens[0]);
-	if (seen != display_activity(agent, screens[1]))
+	const enum instance_activity seen = seen_on(agent, now, screens[0]);
+	if (seen != seen_on(agent, now, screens[1]))
 		return ACTIVITY_UNKNOWN;
 	const bool moves = !streq(screens[0], screens[1]);
 	return seen == ACTIVITY_BUSY && now->activity == ACTIVITY_IDLE && !moves ? ACTIVITY_UNKNOWN
 										 : seen;
+}
+
+static int64_t pause_of(const struct activity *now, enum instance_activity seen)
+{
+	if (seen == ACTIVITY_WAITING || now->activity == ACTIVITY_WAITING)
+		return LOOK_MS;
+	return seen == ACTIVITY_BUSY ? MOVE_MS : SETTLE_MS;
 }
 
 static int read_screen(const struct store_row *row, char **ret)
@@ -180,13 +199,11 @@ void activity_look(struct deck *deck, const struct store_row *row)
 		return;
 	const struct agent *agent = agent_with_patterns(deck, row);
 	activity_read(row->run_directory, &now);
-	enum instance_activity seen = display_activity(agent, first);
+	enum instance_activity seen = seen_on(agent, &now, first);
 	const bool differs = counts_more(agent, &now, seen);
 	if (differs && is_reported(&now)) {
-		const bool is_question = seen == ACTIVITY_WAITING ||
-					 now.activity == ACTIVITY_WAITING;
 		/* Nothing says when a screen is drawn. */
-		clock_pause_until(clock_ms() + (is_question ? LOOK_MS : MOVE_MS));
+		clock_pause_until(clock_ms() + pause_of(&now, seen));
 		if (read_screen(row, &second) != 0)
 			return;
 		seen = agreed(agent, &now, (const char *const[LOOKS]){ first, second });

@@ -73,10 +73,12 @@ struct agent {
 	enum report_binds report_binds;
 	/* Names of the members of a report; NULL: it has no such member. */
 	char *failure_key, *failure_text_key;
+	char *tasks_key; /* an array of what goes on in the background, each with its "type" */
 	char *event_key, *id_key, *transcript_key, *cwd_key, *source_key, *kind_key;
 	/* Events by their meaning. */
 	struct strvec report_start, report_prompt, report_busy, report_waiting, report_idle,
 		report_failed, /* a turn ended with an error: failure_key says which */
+		tasks,         /* types for which the agent waits */
 		context_full,  /* patterns of its text: that is the error */
 		report_turn,   /* a turn is over: there was one */
 		report_end;
@@ -132,7 +134,8 @@ struct agent {
 	/* Lines of its last words: only its user can help, by logging in; a background process
 	 * of the agent has the conversation; it refuses for another reason. */
 	struct strvec login, background, refused;
-	struct strvec suspended; /* a line of the screen says: Ctrl-Z */
+	struct strvec suspended;   /* a line of the screen says: Ctrl-Z */
+	struct strvec tasks_shown; /* a line of the screen is one of the tasks */
 	/* Extended regular expression whose first group is the id in the agent's last words, or
 	 * NULL. */
 	char *exit_banner;

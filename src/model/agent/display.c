@@ -166,17 +166,21 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
 	return state;
 }
 
-bool display_is_suspended(const struct agent *agent, const char *screen)
+bool display_shows(const struct strvec *patterns, const char *screen)
 {
-	cleanup_patterns struct patterns suspended = compile(&agent->suspended);
+	cleanup_patterns struct patterns compiled = compile(patterns);
 	cleanup_lines struct lines lines = split(screen);
-	struct box box;
-	if (!suspended.count || find_box(agent, &lines.items, &box))
-		return false;
-	for (size_t i = 0; i < lines.items.count; i++)
-		if (fits(&suspended, lines.items.items[i]))
+	for (size_t i = 0; compiled.count && i < lines.items.count; i++)
+		if (fits(&compiled, lines.items.items[i]))
 			return true;
 	return false;
+}
+
+bool display_is_suspended(const struct agent *agent, const char *screen)
+{
+	cleanup_lines struct lines lines = split(screen);
+	struct box box;
+	return display_shows(&agent->suspended, screen) && !find_box(agent, &lines.items, &box);
 }
 
 enum instance_activity display_activity(const struct agent *agent, const char *screen)

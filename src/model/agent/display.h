@@ -43,6 +43,9 @@ enum instance_activity display_activity(const struct agent *agent, const char *s
 /* Does one of the patterns fit the text? */
 bool display_fits(const struct strvec *patterns, const char *text);
 
+/* Does one of the patterns fit a line of the screen? */
+bool display_shows(const struct strvec *patterns, const char *screen);
+
 /* Does the screen say that the agent was suspended (Ctrl-Z)?  Only without a box. */
 bool display_is_suspended(const struct agent *agent, const char *screen);
 

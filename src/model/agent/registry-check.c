@@ -188,6 +188,8 @@ static const struct rule {
 	{ "report.failed", broken_word },
 	{ "report.failure_key", broken_word },
 	{ "report.failure_text_key", broken_word },
+	{ "report.tasks_key", broken_word },
+	{ "report.tasks", broken_word },
 	{ "report.turn", broken_word },
 	{ "report.end", broken_word },
 	{ "arguments.strip", broken_flag },
@@ -426,6 +428,7 @@ static int check_all_patterns(const struct toml_document *document, const struct
 		{ "screen.background", &agent->background },
 		{ "screen.refused", &agent->refused },
 		{ "screen.suspended", &agent->suspended },
+		{ "screen.tasks", &agent->tasks_shown },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (check_patterns(document, lists[i].path, lists[i].patterns, err) < 0)
