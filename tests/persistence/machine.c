@@ -6,6 +6,7 @@
 #include "base/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static struct {
 	struct process process;
 } backgrounds[BACKGROUND_MAX];
 static size_t background_count;
+static pid_t driver;
 
 /* ---- outside ----------------------------------------------------------------------------- */
 
@@ -347,15 +349,19 @@ const char *machine_boot_id(void)
 /* ---- the suite's machine ----------------------------------------------------------------- */
 
 /* The host must not outlive us.  All functions called here are allowed in a handler
- * (signal-safety(7)). */
+ * (signal-safety(7)).  A child that has not become its program yet is not the driver. */
 static void on_signal(int signal_number)
 {
 	char *const argv[] = { machine.testhost, (char *)"down", machine.directory, NULL };
-	pid_t pid = fork();
+	pid_t pid = getpid() == driver ? fork() : -1;
 	if (pid == 0) {
 		sigset_t none;
 		(void)sigemptyset(&none);
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		/* After SIGPIPE, its words would end it. */
+		int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		(void)dup2(nowhere, STDOUT_FILENO);
+		(void)dup2(nowhere, STDERR_FILENO);
 		(void)execv(machine.testhost, argv);
 		_exit(127);
 	}
@@ -431,8 +437,9 @@ static const char *boot_host(bool with_engines)
 	}
 	/* Not before it is up: otherwise there is nothing to take down yet, and it comes up
 	 * afterwards. */
-	const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	sigset_t blocked, before;
+	driver = getpid();
 	(void)sigemptyset(&blocked);
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		(void)sigaddset(&blocked, signals[i]);

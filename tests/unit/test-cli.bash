@@ -2702,6 +2702,7 @@ case_up_leaves_what_runs() {
 			print("held", flush=True)
 			sys.stdin.read()' "$home"/deck/default/*.lock
 	}
+	# shellcheck disable=SC2154  # coproc sets it
 	local keys=${holder[1]} pid=$holder_PID said
 	read -r said <&"${holder[0]}"
 	[ "$said" = held ] || fail 'the lock is not held'
