@@ -20,7 +20,8 @@
 static int start(struct fake_desk *desk, enum start_kind kind, bool *ret_already, struct error *err)
 {
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
-	int r = lifecycle_start(&desk->deck, FAKE_ID, kind, START_RESUME, &started, err);
+	int r = lifecycle_start(&desk->deck, FAKE_ID, &(struct lifecycle_order){ .kind = kind },
+				&started, err);
 	if (r == 0)
 		*ret_already = started.already;
 	return r;
@@ -200,8 +201,9 @@ static int start_afresh(struct fake_desk *desk)
 {
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
 	cleanup_error struct error err = { 0 };
-	const int r = lifecycle_start(&desk->deck, FAKE_ID, START_UNLESS_RUNNING, START_FRESH,
-				      &started, &err);
+	const int r = lifecycle_start(&desk->deck, FAKE_ID,
+				      &(struct lifecycle_order){ .wish = START_FRESH }, &started,
+				      &err);
 	if (r != 0)
 		fail_msg("%s", or_empty(err.message));
 	return r;
@@ -576,7 +578,7 @@ static void a_wait_notices_that_the_server_was_killed(void **state)
 	cleanup_instance struct instance *instance = fake_instance(desk);
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
 	fake_put(desk, instance);
-	assert_int_equal(lifecycle_start(&desk->deck, FAKE_ID, START_UNLESS_RUNNING, START_RESUME,
+	assert_int_equal(lifecycle_start(&desk->deck, FAKE_ID, &(struct lifecycle_order){ 0 },
 					 &started, NULL),
 			 0);
 	fake.presence = PRESENCE_NONE;
@@ -739,8 +741,7 @@ static void an_id_need_not_be_the_base(void **state)
 	struct error err = { 0 };
 	bool was_running;
 	fake_put(desk, instance);
-	if (lifecycle_start(&desk->deck, BASE, START_UNLESS_RUNNING, START_RESUME, &started, &err) <
-	    0)
+	if (lifecycle_start(&desk->deck, BASE, &(struct lifecycle_order){ 0 }, &started, &err) < 0)
 		fail_msg("%s", or_empty(err.message));
 	assert_string_equal(started.instance->id, FAKE_ID);
 	cleanup_instance struct instance *running = load_base(desk);

@@ -46,7 +46,7 @@ static char *start(struct fake_desk *desk)
 {
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
 	cleanup_error struct error err = { 0 };
-	int r = lifecycle_start(&desk->deck, FAKE_ID, START_UNLESS_RUNNING, START_RESUME, &started,
+	int r = lifecycle_start(&desk->deck, FAKE_ID, &(struct lifecycle_order){ 0 }, &started,
 				&err);
 	cleanup_strbuf struct strbuf steps = { 0 };
 	for (size_t i = 0; i < fake.steps.count; i++)

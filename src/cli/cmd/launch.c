@@ -62,10 +62,10 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *added = NULL;
-	app->deck.leaves_setup = given->no_setup;
 	if (image_add(app, &wish->wish, &added, err) < 0)
 		return -1;
 	const struct start_order order = { .base = added->base,
+					   .how.leaves_setup = given->no_setup,
 					   .no_wait = given->no_wait,
 					   .no_supervise = given->no_supervise };
 	if (start_and_wait(app, &order, &ret->started, err) < 0) {

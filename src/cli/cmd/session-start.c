@@ -91,6 +91,7 @@ static int start_instead(struct app *app, const struct conflict_outcome *outcome
 	const struct options *given = app->options;
 	const struct start_order order = {
 		.base = outcome->base,
+		.how.leaves_setup = given->no_setup,
 		.no_wait = given->no_wait,
 		.no_supervise = given->no_supervise,
 	};
@@ -125,8 +126,11 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 		decide_tell(app, row, &changes);
 	const struct start_order order = {
 		.base = row->base,
-		.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
-		.wish = given->fresh ? START_FRESH : START_RESUME,
+		.how = {
+			.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
+			.wish = given->fresh ? START_FRESH : START_RESUME,
+			.leaves_setup = given->no_setup,
+		},
 		.no_wait = given->no_wait,
 		.no_supervise = given->no_supervise,
 		.tree_changes = &changes,
@@ -154,7 +158,6 @@ static int cmd_session_start(struct app *app, struct error *err)
 	if (given->no_setup)
 		strvec_push(&words, "--no-setup");
 	app->deck.may_rebuild = given->rebuild;
-	app->deck.leaves_setup = given->no_setup;
 	struct several_verb verb = {
 		.act = start,
 		.result = restart ? "restarted" : "running",

@@ -167,7 +167,8 @@ static int answer_conflict(struct app *app, const struct store_row *row, struct 
 		outcome.base = xstrdup(row->base);
 	const struct start_order order = {
 		.base = outcome.base,
-		.kind = outcome.way == CONFLICT_START ? kind_of(occasion) : START_UNLESS_RUNNING,
+		.how.kind = outcome.way == CONFLICT_START ? kind_of(occasion)
+							  : START_UNLESS_RUNNING,
 	};
 	const int r = run_start(app, &order, err);
 	return r == 0 && attaches ? attach_chosen(app, &outcome, ATTACH_FULLY, err) : r;

@@ -189,12 +189,13 @@ static int begin(struct app *app, const struct start_order *order, struct lifecy
 		 struct error *err)
 {
 	struct error why = { 0 };
-	int r = lifecycle_start(&app->deck, order->base, order->kind, order->wish, ret, &why);
+	struct lifecycle_order how = order->how;
+	int r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
 	if (r < 0 && ask_consent(app, &why) == 0) {
 		/* A restart has ended it already. */
 		error_clear(&why);
-		r = lifecycle_start(&app->deck, order->base, START_UNLESS_RUNNING, order->wish, ret,
-				    &why);
+		how.kind = START_UNLESS_RUNNING;
+		r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
 	}
 	return r < 0 ? error_move(err, &why) : r;
 }

@@ -10,8 +10,7 @@
 /* What a command wants of a start. */
 struct start_order {
 	const char *base;
-	enum start_kind kind;
-	enum start_wish wish;
+	struct lifecycle_order how;
 	bool no_supervise; /* do not enable the supervisor */
 	bool no_wait;      /* return when the session is saved, without waiting for the agent */
 	const struct strvec *tree_changes; /* since it was kept, a line for each; NULL: none */

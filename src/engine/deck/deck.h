@@ -62,8 +62,6 @@ struct deck {
 	bool takes_over;
 	/* The user consents to build the image of a container again (--rebuild). */
 	bool may_rebuild;
-	/* The user wants a start without the setup of its tree (--no-setup). */
-	bool leaves_setup;
 	/* Set by a start that failed for no other reason than that this consent is missing. */
 	bool needs_rebuild;
 	/* Set by a resolution that failed for no other reason than that the engine lacks the

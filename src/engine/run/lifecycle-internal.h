@@ -41,8 +41,8 @@ int lifecycle_unknown(const struct operation *operation, const char *why, struct
 /* lifecycle_start() from its third step on.  After an error that came before the intent was saved,
  * the instance differs from its manifest in what was learned by then: what is left of the run, the
  * conversation. */
-int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bool *ret_already,
-			   struct error *err);
+int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
+			   bool *ret_already, struct error *err);
 
 /* Follow the note of the run's agent (report_take_note()), and save that. */
 void lifecycle_take_note(const struct operation *operation);

@@ -84,6 +84,13 @@ enum start_wish {
 	START_AGAIN, /* as START_RESUME, but does not update last_used_at */
 };
 
+struct lifecycle_order {
+	enum start_kind kind;
+	enum start_wish wish;
+	/* The user wants no setup of its tree (--no-setup). */
+	bool leaves_setup;
+};
+
 enum lifecycle_outcome {
 	OUTCOME_REPORTED, /* the agent has reported its start */
 	OUTCOME_ALIVE,    /* it lives, and cannot report or has not yet reported */
@@ -108,7 +115,7 @@ void lifecycle_started_free(struct lifecycle_started *started);
  * removal refuse in the same way.  ERROR_EXISTS: another live instance has this conversation.
  * ERROR_TIMEOUT: something exists that does not answer; it is not started a second time.
  * ERROR_UNAVAILABLE: a program is missing. */
-int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
+int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_order *order,
 		    struct lifecycle_started *ret, struct error *err);
 
 /* A run in a container goes on without its window: open another one, as lifecycle_start() does.

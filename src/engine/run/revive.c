@@ -279,6 +279,7 @@ static int bring_back(const struct revival *revival, struct error *err)
 			      revival->mode == REVIVE_REALLY &&
 			      relation_of_end(revival) == MACHINE_THIS_BOOT &&
 			      !state_is_stopping(instance->observed.state);
+	const struct lifecycle_order order = { .wish = START_AGAIN };
 	bool already;
 	int r;
 	/* With the first save of the start: one that is killed in the middle counts. */
@@ -292,7 +293,7 @@ static int bring_back(const struct revival *revival, struct error *err)
 		if (r == 0)
 			r = lifecycle_check(revival->operation, &failure);
 	} else {
-		r = lifecycle_start_locked(revival->operation, START_AGAIN, &already, &failure);
+		r = lifecycle_start_locked(revival->operation, &order, &already, &failure);
 		if (r < 0)
 			note_failure(revival, last_boot, is_noted, failure.message);
 	}

@@ -227,9 +227,10 @@ static int set_up_inside(struct operation *operation, struct error *err)
 				err);
 }
 
-int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bool *ret_already,
-			   struct error *err)
+int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
+			   bool *ret_already, struct error *err)
 {
+	const enum start_wish wish = order->wish;
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
 	enum transcript_fact fact;
@@ -243,6 +244,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 	ending_forget(instance);
 	if (operation_find_agent(operation, err) < 0 ||
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
+	    (order->leaves_setup && setup_leave(operation->lock, instance, err) < 0) ||
 	    setup_run(deck, operation->lock, instance, err) < 0 ||
 	    set_up_inside(operation, err) < 0 ||
 	    report_take_note(deck, instance, operation->agent, &claim, err) < 0 ||
@@ -325,16 +327,16 @@ void lifecycle_started_free(struct lifecycle_started *started)
 	*started = (struct lifecycle_started){ 0 };
 }
 
-int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
+int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_order *order,
 		    struct lifecycle_started *ret, struct error *err)
 {
-	const bool restart = kind == START_AFTER_STOP;
+	const bool restart = order->kind == START_AFTER_STOP;
 	cleanup_operation struct operation operation = { 0 };
 	bool already = false;
 
 	if (operation_open_settled(deck, base, &operation, err) < 0 ||
 	    operation_admit(&operation, err) < 0 ||
-	    (restart && check_restart(&operation, wish, err) < 0))
+	    (restart && check_restart(&operation, order->wish, err) < 0))
 		return -1;
 	struct instance *instance = operation.instance;
 	if (!restart && check_hold(&operation, err) < 0)
@@ -342,7 +344,7 @@ int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, e
 	restart_forget(instance);
 	if (restart && end_first(&operation, err) < 0)
 		return -1;
-	if (lifecycle_start_locked(&operation, wish, &already, err) < 0)
+	if (lifecycle_start_locked(&operation, order, &already, err) < 0)
 		return restart && !state_is_running(instance->observed.state)
 			       ? give_up_restart(&operation, err)
 			       : -1;

@@ -241,6 +241,13 @@ static void say_begin(const struct deck *deck, const struct strvec *argv)
 		deck->on_progress(command, false);
 }
 
+int setup_leave(struct store_lock *lock, struct instance *instance, struct error *err)
+{
+	const struct workspace *workspace = instance->workspace;
+	return workspace && workspace->setup != SETUP_NONE ? save(lock, instance, SETUP_NONE, err)
+							   : 0;
+}
+
 int setup_run(struct deck *deck, struct store_lock *lock, struct instance *instance,
 	      struct error *err)
 {
@@ -250,7 +257,7 @@ int setup_run(struct deck *deck, struct store_lock *lock, struct instance *insta
 	struct error failure = { 0 };
 	if (!workspace || workspace->setup == SETUP_NONE)
 		return 0;
-	if (!defaults.setup.count || deck->leaves_setup)
+	if (!defaults.setup.count)
 		return save(lock, instance, SETUP_NONE, err);
 	if (instance->recipe)
 		return 0;
@@ -267,7 +274,7 @@ bool setup_begin_inside(struct deck *deck, const struct instance *instance, stru
 	const struct workspace_defaults defaults = settings_workspace(&deck->settings,
 								      instance->group);
 	if (!instance->recipe || !workspace || workspace->setup == SETUP_NONE ||
-	    !defaults.setup.count || deck->leaves_setup)
+	    !defaults.setup.count)
 		return false;
 	say_begin(deck, &defaults.setup);
 	strvec_push_all(ret, &defaults.setup);

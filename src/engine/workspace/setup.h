@@ -22,6 +22,9 @@ int setup_copy(struct deck *deck, const struct instance *instance, struct error 
 /* Note that the setup has to run, if there is one.  The caller saves the instance. */
 void setup_want(const struct deck *deck, struct instance *instance);
 
+/* The tree is used without its setup: it does not have to run any more.  The instance is saved. */
+int setup_leave(struct store_lock *lock, struct instance *instance, struct error *err);
+
 /* Run the setup if it has to, and wait for it; not for a session in a container.  The instance is
  * saved.  ERROR_CHILD, ERROR_TIMEOUT:
  * it failed, with its last line, and the next start tries it again. */
