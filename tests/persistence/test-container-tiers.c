@@ -692,15 +692,29 @@ TEST(ContainerIsEjectedAndMadeAgainPodman)
 	is_ejected(ENGINE_PODMAN);
 }
 
+/* What config.toml says of a new session is not what this container has.  memory: 0, no limit. */
+static void expect_kept_limits(const struct inside *inside, int64_t memory)
+{
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
+		      "[limits]\nmemory_max = \"3G\"\ncpu_weight = 50\n");
+	struct json_object *limits = json_get_object(
+		deck_ok(NULL, WORDS("session", "limit", inside->session.id, "--json")), "limits");
+	ASSERT(json_get_int(json_get_object(limits, "memory_max"), "value", 0) == memory &&
+		       !json_get_int(json_get_object(limits, "cpu_weight"), "value", 0),
+	       "it is said to have other limits: %s", json_print(limits));
+}
+
 /* Docker limits a container that exists, and counts nothing on a machine without controllers: a new
- * limit costs nobody the container. */
+ * limit does not cost the container. */
 static void is_limited(enum engine engine)
 {
 	struct inside inside;
 	inside_begin(&inside, engine);
+	expect_kept_limits(&inside, 0);
 	(void)deck_ok(NULL,
 		      WORDS("session", "limit", inside.session.id, "--memory-max", "2G", "--json"));
 	assert_same_agent(&inside, "after a new limit");
+	expect_kept_limits(&inside, INT64_C(2) << 30);
 	session_stop(&inside.session, NULL);
 	session_start(&inside.session, NULL);
 	assert_back(&inside, inside.id);

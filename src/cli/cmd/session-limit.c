@@ -20,20 +20,46 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static struct json_object *json_of_limit(const struct settings *settings,
-					 const struct instance *instance, enum limit limit,
-					 const char *gap)
+struct shown {
+	int64_t value; /* 0: none */
+	const char *from, *group;
+};
+
+/* A container keeps the limits that it was made with, whatever the configuration says now. */
+static void show_container(const struct recipe *recipe, enum limit limit, struct shown *shown)
+{
+	const int64_t held = limit == LIMIT_MEMORY_MAX  ? recipe->memory
+			     : limit == LIMIT_TASKS_MAX ? recipe->pids
+							: 0;
+	if (held == (shown->value != LIMIT_INFINITY ? shown->value : 0))
+		return;
+	*shown = (struct shown){
+		.value = held,
+		.from = held ? "container" : limit_origin_name(LIMIT_SAID_BY_NOBODY),
+	};
+}
+
+static struct shown shown_limit(const struct settings *settings, const struct instance *instance,
+				enum limit limit)
+{
+	struct shown shown = { 0 };
+	enum limit_origin origin;
+	shown.value = settings_limit(settings, instance, limit, &origin, &shown.group);
+	shown.from = limit_origin_name(origin);
+	if (instance->recipe)
+		show_container(instance->recipe, limit, &shown);
+	return shown;
+}
+
+static struct json_object *json_of_limit(const struct shown *shown, const char *gap)
 {
 	struct json_object *object = json_object_new_object();
-	enum limit_origin origin;
-	const char *group;
-	int64_t value = settings_limit(settings, instance, limit, &origin, &group);
-	if (value && value != LIMIT_INFINITY)
-		json_set_int(object, "value", value);
+	if (shown->value && shown->value != LIMIT_INFINITY)
+		json_set_int(object, "value", shown->value);
 	else
 		json_set(object, "value", NULL);
-	json_set_string(object, "from", limit_origin_name(origin));
-	json_set_string(object, "group", group);
+	json_set_string(object, "from", shown->from);
+	json_set_string(object, "group", shown->group);
 	json_set_string(object, "unenforced", gap);
 	return object;
 }
@@ -44,9 +70,10 @@ static void show_json(struct app *app, const struct instance *instance, const ch
 	struct json_object *limits = json_make_object(object, "limits");
 	cleanup_limit_gaps struct limit_gaps gaps = { 0 };
 	gaps_find(&app->deck, instance, &gaps);
-	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
-		json_set(limits, limit_name(limit),
-			 json_of_limit(&app->deck.settings, instance, limit, gaps.why[limit]));
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		const struct shown shown = shown_limit(&app->deck.settings, instance, limit);
+		json_set(limits, limit_name(limit), json_of_limit(&shown, gaps.why[limit]));
+	}
 	json_set_string(object, "effect", effect);
 	print_json(object);
 }
@@ -56,13 +83,11 @@ static void show_table(struct app *app, const struct instance *instance)
 	cleanup_table struct table *table = table_new(app, (const char *const[]){ "LIMIT", "VALUE",
 										  "FROM", NULL });
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		enum limit_origin origin;
-		const char *group;
-		int64_t value = settings_limit(&app->deck.settings, instance, limit, &origin,
-					       &group);
-		cleanup_free char *text = value ? limit_text(limit, value) : xstrdup("-");
-		cleanup_free char *from = group ? xasprintf("group %s", group)
-						: xstrdup(value ? limit_origin_name(origin) : "-");
+		const struct shown shown = shown_limit(&app->deck.settings, instance, limit);
+		cleanup_free char *text = shown.value ? limit_text(limit, shown.value)
+						      : xstrdup("-");
+		cleanup_free char *from = shown.group ? xasprintf("group %s", shown.group)
+						      : xstrdup(shown.value ? shown.from : "-");
 		table_add(table, (const char *const[]){ limit_name(limit), text, from, NULL },
 			  NULL);
 	}
