@@ -149,6 +149,34 @@ static const struct {
 	{ "claude", "claude-2.1.332-plan-cut", NULL, NULL, NULL, PERMISSION_CUT },
 	{ "claude", "claude-2.1.332-exit-plan", NULL, NULL, NULL, PERMISSION_NONE },
 	{ "claude", "claude-2.1.332-question", NULL, NULL, NULL, PERMISSION_NONE },
+	{ "codex", "codex-0.171.0-run", "y", "  Would you like to run the following command?\n",
+	  "\n  $ touch /home/dev/work/made\n", PERMISSION_WHOLE },
+	/* A line of the command looks like the title. */
+	{ "codex", "codex-0.171.0-evil", "y", "  Would you like to run the following command?\n",
+	  "\n  $ rm x\n", PERMISSION_WHOLE },
+	{ "codex", "codex-0.171.0-run-cut", NULL, NULL, NULL, PERMISSION_NONE },
+	{ "gemini", "gemini-0.61.0-run", "1", " ? Shell  touch /home/dev/work/made\n",
+	  " │ touch /home/dev/work/made  ", PERMISSION_WHOLE },
+	{ "gemini", "gemini-0.61.0-write", "1", " ? WriteFile  Writing to new.txt\n", " │ 2 two  ",
+	  PERMISSION_WHOLE },
+	{ "gemini", "gemini-0.61.0-run-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "copilot", "copilot-1.0.102-run", "1", " stub\n", " │ touch /home/dev/work/made  ",
+	  PERMISSION_WHOLE },
+	{ "copilot", "copilot-1.0.102-write", "1", " Create file\n", "\n new.txt +2 -0\n",
+	  PERMISSION_WHOLE },
+	{ "copilot", "copilot-1.0.102-edit", "1", " Edit file\n", "\n x.c +1 -1\n",
+	  PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.15.10-edit", "1", " ?  Edit x.c: return 1 => return 0 ←\n",
+	  "\n 3 +     return 0;\n", PERMISSION_WHOLE },
+	{ "copilot", "copilot-1.0.102-run-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "copilot", "copilot-1.0.102-write-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "qwen", "qwen-0.15.10-run", "1", " ?  Shell touch /home/dev/work/made ←\n",
+	  "\n   touch /home/dev/work/made\n", PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.15.10-write", "1", " ?  WriteFile Writing to new.txt ←\n", "\n 2 two\n",
+	  PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.15.10-run-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "qwen", "qwen-0.15.10-write-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "qwen", "qwen-0.24.4-run", NULL, NULL, NULL, PERMISSION_NONE },
 };
 
 static char *real_screen(const char *name)
@@ -208,11 +236,12 @@ static void only_entries_with_questions_are_answered(void **state UNUSED)
 	assert_int_equal(registry_builtin(&registry, NULL), 0);
 	for (size_t i = 0; i < registry.count; i++) {
 		const struct agent *agent = registry.agents[i];
-		const bool is_known = streq(agent->name, "claude") || streq(agent->name, "demo");
+		cleanup_free char *name = xasprintf(" %s ", agent->name);
+		const bool is_known = strstr(" claude demo codex gemini copilot qwen ", name);
 		assert_true((agent->questions.count != 0) == is_known);
 	}
 	cleanup_permission struct permission permission = { 0 };
-	assert_int_equal(read_as("codex", ASKS("rm x"), &permission), PERMISSION_NONE);
+	assert_int_equal(read_as("pi", ASKS("rm x"), &permission), PERMISSION_NONE);
 }
 
 /* A user's entry changes one value of one question, and adds another question. */

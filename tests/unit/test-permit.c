@@ -14,6 +14,11 @@
 	"stty raw -echo; printf '" RULE "\\r\\n Demo command\\r\\n\\r\\n   " command           \
 	"\\r\\n\\r\\n Do you want to proceed?\\r\\n ❯ 1. Yes\\r\\n   2. No\\r\\n\\r\\n Esc " \
 	"to cancel\\r\\n'; "
+/* The same in the words of an agent that reports nothing. */
+#define ASK_FRAMED                                                                                            \
+	"stty raw -echo; printf '╭────╮\\r\\n│ ? Shell  make  │\\r\\n│ Allow execution of " \
+	"[Shell]?  │\\r\\n│   │\\r\\n│ ● 1. Allow once  │\\r\\n│   2. No, suggest changes "     \
+	"(esc)  │\\r\\n╰────╯\\r\\n'; "
 /* Show the byte that came as a number. */
 #define TAKE                                                                              \
 	"x=$(dd bs=1 count=1 2>&- | od -An -td1 | tr -d ' '); printf '\\033[2J\\033[H'; " \
@@ -147,6 +152,23 @@ static void a_refusal_presses_the_key_that_denies(void **state)
 	check_answer(*state, PERMIT_DENY, "got 27.");
 }
 
+static void an_agent_without_reports_is_answered_by_its_screen(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_permission struct permission question = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *instance = start(desk, "gemini", ASK_FRAMED TAKE);
+	report(instance, ACTIVITY_UNKNOWN);
+	terminal_await(instance, "suggest changes");
+	look(desk, &question);
+	assert_non_null(strstr(question.text, " ? Shell  make\n"));
+	if (answer(desk, PERMIT_APPROVE, question.digest, &err) < 0)
+		fail_msg("%s", err.message);
+	terminal_await(instance, "got 49.");
+	assert_refused(desk, "no question for a permission that agentdeck knows");
+	terminal_stop(instance);
+}
+
 static void another_question_gets_no_answer(void **state)
 {
 	cleanup_error struct error err = { 0 };
@@ -238,6 +260,7 @@ int main(void)
 		FAKE_TEST(a_refusal_leaves_the_next_question_waiting),
 		FAKE_TEST(an_approval_leaves_the_next_question_waiting),
 		FAKE_TEST(an_unknown_question_is_waited_for),
+		FAKE_TEST(an_agent_without_reports_is_answered_by_its_screen),
 		FAKE_TEST(another_question_gets_no_answer),
 		FAKE_TEST(a_question_that_stays_is_reported),
 		FAKE_TEST(what_does_not_ask_is_refused_in_words),

@@ -135,7 +135,7 @@ static enum permission_form find_title(const struct agent_question *question,
 		i -= title;
 	}
 	if (!i)
-		return PERMISSION_CUT;
+		return question->above ? PERMISSION_CUT : PERMISSION_NONE;
 	*ret = title;
 	return fits(question->title, lines->items[title]) ? PERMISSION_WHOLE : PERMISSION_NONE;
 }

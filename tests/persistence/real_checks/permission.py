@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The activity that agentdeck shows while an agent asks for a permission, and after it."""
 
+import json
 import re
 
 from real_checks import check
 from real_machine import Failure, look_until
 
+# How each is told to make a file: with its tool for files, or with a command.
+WRITES = {"claude": ("Write", "file_path", "content"), "gemini": ("write_file", "file_path", "content"),
+          "copilot": ("create", "path", "file_text"), "qwen": ("write_file", "file_path", "content")}
 WORDS = {"claude": ["--permission-mode", "default"], "codex": ["-a", "on-request"]}
 # The first of the answers, with the mark in front of it.
 QUESTION = r"[❯›] 1\. Yes"
@@ -66,3 +70,43 @@ def permission(home):
     # Some report only a moment later that they wait for their user.
     if look_until(lambda: session.activity() != "idle", 4):
         raise Failure(f"it is {session.activity()} at its prompt:\n{session.visible()}")
+
+
+def asks_for(name, path):
+    """The words with which the model asks whether it may make the file."""
+    if name not in WRITES:
+        return f"stub:run=touch+{path}"
+    tool, place, content = WRITES[name]
+    return f"stub:tool={tool}:" + json.dumps({place: path, content: "one"}, separators=(",", ":"))
+
+
+def answer(home, session, verb):
+    """Answer what it asks, as its user would who has read it."""
+    def seen():
+        reply = home.deck("session", verb, session.id, "--json")
+        return json.loads(reply.stdout)["digest"] if reply.returncode == 0 else None
+
+    # gemini thinks for a minute before it writes a file.
+    digest = look_until(seen, 120)
+    if not digest:
+        raise Failure(f"{home.deck('session', verb, session.id, '--json').stdout}:\n{session.visible()}")
+    home.deck_json("session", verb, "--question", digest, session.id)
+
+
+@check(agents=["claude", "claude-new", "codex", "gemini", "copilot", "qwen"], otherwise="its questions are not known")
+def approved(home):
+    """approve and deny answer its questions before a command and a file"""
+    session = home.add(*WORDS.get(home.agent_name, []))
+    session.start()
+    for name in ("command", home.agent_name):
+        path = f"{home.path}/work/{name}.made"
+        session.ask(f"{session.marker()} {asks_for(name, path)}")
+        answer(home, session, "approve")
+        if not look_until(lambda path=path: home.host.user(["test", "-e", path]).returncode == 0, 20):
+            raise Failure(f"{name}: it was not approved:\n{session.visible()}")
+        session.wait_ready()
+    session.ask(f"{session.marker()} stub:run=touch+{home.path}/work/denied.made")
+    answer(home, session, "deny")
+    session.wait_ready()
+    if home.host.user(["test", "-e", f"{home.path}/work/denied.made"]).returncode == 0:
+        raise Failure("it was not denied")
