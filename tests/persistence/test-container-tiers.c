@@ -886,7 +886,11 @@ static void keeps_a_token(enum engine engine)
 	(void)deck_ok(NULL,
 		      WORDS("session", "set", "deck", "recipe.secret",
 			    kept("AGENTDECK_DEMO_TOKEN=file:%s", at_home("secret")), "--json"));
-	session_start(&inside.session, NULL);
+	machine_write(at_home("secret"), 0640, kept("%s\n", secret));
+	reply = deck(NULL, WORDS("session", "start", "deck"));
+	ASSERT(reply.status == 0 && strstr(reply.errors, "chmod 600 "), "it does not warn: %s",
+	       reply.errors);
+	(void)session_look(&inside.session);
 	assert_running(&inside, "with the file");
 	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
 	assert_not_disclosed(engine, secret);

@@ -236,6 +236,7 @@ static int begin(struct deck *deck, struct store_lock *lock, struct instance *in
 						      clock_ms() + CAPSULE_START_MS, &capsule, err)
 				      : bring_up(&ladder, &capsule, err)) < 0)
 		return -1;
+	container_warn_of_secrets(deck, instance->recipe);
 	if (hand_secrets(deck, instance->recipe, instance->run.id, capsule, err) < 0)
 		return -1;
 	if (instance->run.offer)

@@ -69,6 +69,8 @@ void container_fill_home(struct deck *deck, const struct instance *instance,
  * container_wipe().  ERROR_NOT_FOUND says which one has no value, and where it was looked for. */
 int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, struct error *err);
 void container_wipe(struct strvec *secrets);
+/* Warn of files with secrets that other users can read. */
+void container_warn_of_secrets(struct deck *deck, const struct recipe *recipe);
 
 /* ---- mounts.c ---- */
 

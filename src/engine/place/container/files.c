@@ -208,6 +208,21 @@ static int resolve(const struct recipe_secret *secret, struct strbuf *ret, struc
 	return 0;
 }
 
+void container_warn_of_secrets(struct deck *deck, const struct recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->secret_count; i++) {
+		const struct recipe_secret *secret = &recipe->secrets[i];
+		const char *path = secret->source + strlen("file:");
+		struct stat status;
+		if (!starts_with(secret->source, "file:") || stat(path, &status) < 0 ||
+		    !(status.st_mode & (S_IRGRP | S_IROTH)))
+			continue;
+		cleanup_free char *shown = visible(path);
+		deck_warn(deck, "others can read %s, which has the secret %s: chmod 600 %s", shown,
+			  secret->name, shown);
+	}
+}
+
 int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, struct error *err)
 {
 	for (size_t i = 0; i < recipe->secret_count; i++) {
