@@ -60,7 +60,8 @@ static void look(struct fake_desk *desk, enum start_kind kind, enum start_wish w
 		 struct conflict *ret)
 {
 	cleanup_error struct error err = { 0 };
-	if (conflict_look(&desk->deck, FAKE_ID, kind, wish, ret, &err) != 0)
+	const struct lifecycle_order order = { .kind = kind, .wish = wish };
+	if (conflict_look(&desk->deck, FAKE_ID, &order, ret, &err) != 0)
 		fail_msg("%s", or_empty(err.message));
 	assert_int_equal(ret->digest != NULL, ret->kind != CONFLICT_NONE);
 }
@@ -138,6 +139,7 @@ static void another_session_has_picked_it(void **state)
 static void a_process_of_its_user_has_it(void **state)
 {
 	struct fake_desk *desk = *state;
+	cleanup_conflict struct conflict after = { 0 };
 	struct process_id self;
 	cleanup_conflict struct conflict conflict = { 0 };
 	cleanup_instance struct instance *instance = used_one(desk);
@@ -153,8 +155,11 @@ static void a_process_of_its_user_has_it(void **state)
 	replace_string(&instance->taken.machine_id, "11111111-0000-4000-8000-000000000000");
 	put_again(desk, instance);
 	assert_int_equal(kind_of(desk, START_UNLESS_RUNNING, START_RESUME), CONFLICT_MACHINE);
-	desk->deck.takes_over = true;
-	assert_int_equal(kind_of(desk, START_UNLESS_RUNNING, START_RESUME), CONFLICT_NONE);
+	assert_int_equal(conflict_look(&desk->deck, FAKE_ID,
+				       &(struct lifecycle_order){ .takes_over = true }, &after,
+				       NULL),
+			 0);
+	assert_int_equal(after.kind, CONFLICT_NONE);
 }
 
 /* A look waits for no lock: a start that holds it may take long. */

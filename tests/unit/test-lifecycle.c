@@ -276,6 +276,7 @@ static void a_take_over_that_failed_keeps_the_session_of_an_agent_that_ended(voi
 static void a_process_of_another_machine_may_live(void **state)
 {
 	struct fake_desk *desk = *state;
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
 	cleanup_instance struct instance *instance = fake_instance(desk);
 	conversation_set_id(&instance->conversation, CONVERSATION, ORIGIN_ADOPTED, 1000);
 	taken_set(&instance->taken, &(struct process_id){ .pid = 1, .start = 1 }, 1, CONVERSATION);
@@ -283,8 +284,11 @@ static void a_process_of_another_machine_may_live(void **state)
 	replace_string(&instance->taken.machine_id, "11111111-0000-4000-8000-000000000000");
 	fake_put(desk, instance);
 	assert_refused(desk, START_UNLESS_RUNNING, ERROR_EXISTS);
-	desk->deck.takes_over = true;
-	assert_starts(desk, START_UNLESS_RUNNING, false);
+	assert_int_equal(lifecycle_start(&desk->deck, FAKE_ID,
+					 &(struct lifecycle_order){ .takes_over = true }, &started,
+					 NULL),
+			 0);
+	assert_false(started.already);
 	cleanup_instance struct instance *after = fake_load(desk);
 	assert_int_equal((int)after->taken.count, 0);
 }
@@ -389,7 +393,9 @@ static void a_stop_writes_its_wish_before_it_ends_anything(void **state)
 	bool was_running = false;
 	fake_put(desk, instance);
 	look_at(&glance, desk, FAKE_END);
-	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &(struct stop_order){ 0 },
+					&was_running, NULL),
+			 0);
 	assert_true(was_running);
 	assert_int_equal(glance.state, STATE_STOPPING);
 	assert_int_equal(glance.desired, DESIRED_STOPPED);
@@ -407,7 +413,9 @@ static void a_stop_of_what_is_gone_ends_what_it_left(void **state)
 	instance->run.server.start = 1;
 	fake_put(desk, instance);
 	fake.presence = PRESENCE_NONE;
-	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &(struct stop_order){ 0 },
+					&was_running, NULL),
+			 0);
 	assert_false(was_running);
 	fake_assert_steps("end");
 	cleanup_instance struct instance *after = fake_load(desk);
@@ -421,7 +429,9 @@ static void a_stop_without_a_run_looks_for_what_nobody_knows(void **state)
 	bool was_running = true;
 	instance->last_used_at = 1000;
 	fake_put(desk, instance);
-	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &(struct stop_order){ 0 },
+					&was_running, NULL),
+			 0);
 	assert_false(was_running);
 	fake_assert_steps("end-unknown");
 }
@@ -439,8 +449,9 @@ static void a_stop_of_a_run_that_was_shown_ends_no_other_one(void **state)
 	before[1].pane.pid++;
 	fake_put(desk, instance);
 	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
-		assert_int_equal(lifecycle_stop_seen(&desk->deck, FAKE_ID, &before[i], &was_running,
-						     &err),
+		assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID,
+						&(struct stop_order){ .seen = &before[i] },
+						&was_running, &err),
 				 -1);
 		assert_int_equal(err.code, ERROR_INVALID);
 		error_clear(&err);
@@ -448,7 +459,9 @@ static void a_stop_of_a_run_that_was_shown_ends_no_other_one(void **state)
 	fake_assert_steps("");
 	cleanup_instance struct instance *between = fake_load(desk);
 	assert_int_equal(between->observed.state, STATE_RUNNING);
-	assert_int_equal(lifecycle_stop_seen(&desk->deck, FAKE_ID, &now, &was_running, NULL), 0);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &(struct stop_order){ .seen = &now },
+					&was_running, NULL),
+			 0);
 	assert_true(was_running);
 }
 
@@ -459,12 +472,16 @@ static void a_stop_that_fails_stays_to_be_finished(void **state)
 	bool was_running;
 	fake_put(desk, instance);
 	fake.fails = FAKE_END;
-	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), -1);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &(struct stop_order){ 0 },
+					&was_running, NULL),
+			 -1);
 	cleanup_instance struct instance *between = fake_load(desk);
 	assert_int_equal(between->observed.state, STATE_STOPPING);
 	assert_string_equal(between->run.id, "run-1");
 	fake.fails = FAKE_NONE;
-	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &(struct stop_order){ 0 },
+					&was_running, NULL),
+			 0);
 	cleanup_instance struct instance *after = fake_load(desk);
 	assert_int_equal(after->observed.state, STATE_STOPPED);
 }
@@ -553,7 +570,9 @@ static void a_start_that_is_cut_at_any_step_is_begun_again(void **state)
 		assert_starts(desk, START_UNLESS_RUNNING, false);
 		cleanup_instance struct instance *after = fake_load(desk);
 		assert_int_equal(after->observed.state, STATE_RUNNING);
-		assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+		assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &(struct stop_order){ 0 },
+						&was_running, NULL),
+				 0);
 	}
 }
 
@@ -751,7 +770,9 @@ static void an_id_need_not_be_the_base(void **state)
 	assert_string_equal(row->id, FAKE_ID);
 	assert_string_equal(row->base, BASE);
 	assert_true(place_row_is_live(row));
-	assert_int_equal(lifecycle_stop(&desk->deck, BASE, &was_running, NULL), 0);
+	assert_int_equal(lifecycle_stop(&desk->deck, BASE, &(struct stop_order){ 0 }, &was_running,
+					NULL),
+			 0);
 	assert_true(was_running);
 	assert_int_equal(remove_as(desk, BASE, REMOVE_ANYWAY, NULL), 0);
 }

@@ -99,10 +99,9 @@ static void a_run_of_another_machine_is_refused_or_taken_over(void **state)
 	fake_put(desk, instance);
 	cleanup_operation struct operation operation = opened(desk);
 	cleanup_error struct error err = { 0 };
-	assert_int_equal(operation_admit(&operation, &err), -1);
+	assert_int_equal(operation_admit(&operation, false, &err), -1);
 	assert_int_equal(err.code, ERROR_INVALID);
-	desk->deck.takes_over = true;
-	assert_int_equal(operation_admit(&operation, NULL), 0);
+	assert_int_equal(operation_admit(&operation, true, NULL), 0);
 	assert_string_equal(or_empty(operation.instance->run.machine_id), machine_id());
 }
 
@@ -117,10 +116,9 @@ static void what_is_taken_over_from_a_container_has_no_processes_here(void **sta
 	cleanup_operation struct operation operation = opened(desk);
 	const struct run *run = &operation.instance->run;
 	cleanup_error struct error err = { 0 };
-	assert_int_equal(operation_admit(&operation, &err), -1);
+	assert_int_equal(operation_admit(&operation, false, &err), -1);
 	assert_int_equal(run_relation(run), MACHINE_OTHER);
-	desk->deck.takes_over = true;
-	assert_int_equal(operation_admit(&operation, NULL), 0);
+	assert_int_equal(operation_admit(&operation, true, NULL), 0);
 	assert_int_equal(run_relation(run), MACHINE_THIS_BOOT);
 	assert_int_equal(run->server.pid, 0);
 	assert_int_equal(run->pane.pid, 0);

@@ -96,7 +96,8 @@ static void assert_revive(struct desk *desk, enum revive_cause cause, enum reviv
 {
 	cleanup_revive_result struct revive_result result = { 0 };
 	struct error err = { 0 };
-	if (revive(&desk->deck, ID, cause, mode, &result, &err) != 0)
+	if (revive(&desk->deck, ID, &(struct revive_order){ .cause = cause, .mode = mode }, &result,
+		   &err) != 0)
 		fail_msg("%s", or_empty(err.message));
 	assert_string_equal(revive_outcome_name(result.outcome), revive_outcome_name(expected));
 	if (reason && (!result.reason || !strstr(result.reason, reason)))
@@ -239,8 +240,11 @@ static void a_failure_is_no_end_even_after_another_boot(void **state)
 	free(instance->cwd);
 	instance->cwd = path_join(desk->root, "gone");
 	put(desk, instance);
-	assert_int_equal(revive(&desk->deck, ID, REVIVE_AUTOMATIC, REVIVE_REALLY, &result, &err),
-			 -1);
+	assert_int_equal(
+		revive(&desk->deck, ID,
+		       &(struct revive_order){ .cause = REVIVE_AUTOMATIC, .mode = REVIVE_REALLY },
+		       &result, &err),
+		-1);
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
 	cleanup_instance struct instance *after = load(desk);
 	assert_int_equal(after->observed.state, STATE_ERROR);
@@ -266,8 +270,10 @@ static void a_failure_does_not_count_as_an_end(void **state)
 	put(desk, instance);
 	for (int i = 0; i < 3; i++) {
 		cleanup_revive_result struct revive_result result = { 0 };
-		assert_int_equal(revive(&desk->deck, ID, REVIVE_AUTOMATIC, REVIVE_REALLY, &result,
-					NULL),
+		assert_int_equal(revive(&desk->deck, ID,
+					&(struct revive_order){ .cause = REVIVE_AUTOMATIC,
+								.mode = REVIVE_REALLY },
+					&result, NULL),
 				 -1);
 		cleanup_instance struct instance *after = load(desk);
 		assert_int_equal(after->observed.restart_count, 0);
@@ -284,7 +290,11 @@ static void a_failure_is_one_in_a_dry_run_too_and_changes_nothing(void **state)
 	free(instance->cwd);
 	instance->cwd = path_join(desk->root, "gone");
 	put(desk, instance);
-	assert_int_equal(revive(&desk->deck, ID, REVIVE_BY_USER, REVIVE_TRIAL, &result, &err), -1);
+	assert_int_equal(
+		revive(&desk->deck, ID,
+		       &(struct revive_order){ .cause = REVIVE_BY_USER, .mode = REVIVE_TRIAL },
+		       &result, &err),
+		-1);
 	cleanup_instance struct instance *after = load(desk);
 	assert_int_equal(after->observed.state, STATE_RUNNING);
 }
@@ -310,7 +320,9 @@ static void what_does_not_answer_is_not_started_again(void **state)
 	assert_int_equal(process_identify(server.pid, &instance->run.server, NULL), 0);
 	instance->run.pane = instance->run.server;
 	put(desk, instance);
-	int r = revive(&desk->deck, ID, REVIVE_AUTOMATIC, REVIVE_REALLY, &result, &err);
+	int r = revive(&desk->deck, ID,
+		       &(struct revive_order){ .cause = REVIVE_AUTOMATIC, .mode = REVIVE_REALLY },
+		       &result, &err);
 	child_abandon(&server);
 	assert_int_equal(r, -1);
 	assert_int_equal(err.code, ERROR_TIMEOUT);
@@ -342,8 +354,11 @@ static void a_run_of_another_machine_is_left(void **state)
 	put(desk, instance);
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		cleanup_revive_result struct revive_result result = { 0 };
-		assert_int_equal(revive(&desk->deck, ID, causes[i], REVIVE_REALLY, &result, NULL),
-				 0);
+		assert_int_equal(
+			revive(&desk->deck, ID,
+			       &(struct revive_order){ .cause = causes[i], .mode = REVIVE_REALLY },
+			       &result, NULL),
+			0);
 		assert_int_equal(result.outcome, REVIVE_LEFT);
 		assert_true(result.elsewhere);
 		assert_non_null(strstr(result.reason, "box2"));
@@ -368,8 +383,11 @@ static void a_wish_of_another_container_is_left(void **state)
 	replace_string(&instance->observed.boot_id, process_boot_id());
 	replace_string(&instance->observed.pid_namespace, "1:1");
 	put(desk, instance);
-	assert_int_equal(revive(&desk->deck, ID, REVIVE_AUTOMATIC, REVIVE_REALLY, &result, NULL),
-			 0);
+	assert_int_equal(
+		revive(&desk->deck, ID,
+		       &(struct revive_order){ .cause = REVIVE_AUTOMATIC, .mode = REVIVE_REALLY },
+		       &result, NULL),
+		0);
 	assert_int_equal(result.outcome, REVIVE_LEFT);
 	assert_true(result.elsewhere);
 }
@@ -384,8 +402,11 @@ static void a_wish_of_another_machine_is_left(void **state)
 	replace_string(&instance->observed.boot_id, OTHER_BOOT);
 	replace_string(&instance->observed.machine_id, OTHER_MACHINE);
 	put(desk, instance);
-	assert_int_equal(revive(&desk->deck, ID, REVIVE_AUTOMATIC, REVIVE_REALLY, &result, NULL),
-			 0);
+	assert_int_equal(
+		revive(&desk->deck, ID,
+		       &(struct revive_order){ .cause = REVIVE_AUTOMATIC, .mode = REVIVE_REALLY },
+		       &result, NULL),
+		0);
 	assert_int_equal(result.outcome, REVIVE_LEFT);
 }
 
@@ -395,8 +416,12 @@ static void who_takes_over_is_asked_nothing_else(void **state)
 	cleanup_instance struct instance *instance = elsewhere(desk);
 	cleanup_revive_result struct revive_result result = { 0 };
 	put(desk, instance);
-	desk->deck.takes_over = true;
-	assert_int_equal(revive(&desk->deck, ID, REVIVE_BY_USER, REVIVE_TRIAL, &result, NULL), 0);
+	assert_int_equal(revive(&desk->deck, ID,
+				&(struct revive_order){ .cause = REVIVE_BY_USER,
+							.mode = REVIVE_TRIAL,
+							.takes_over = true },
+				&result, NULL),
+			 0);
 	assert_int_equal(result.outcome, REVIVED);
 }
 
@@ -407,7 +432,9 @@ static void assert_fake_revive(struct fake_desk *desk, enum revive_cause cause,
 {
 	cleanup_revive_result struct revive_result result = { 0 };
 	struct error err = { 0 };
-	if (revive(&desk->deck, FAKE_ID, cause, REVIVE_REALLY, &result, &err) != 0)
+	if (revive(&desk->deck, FAKE_ID,
+		   &(struct revive_order){ .cause = cause, .mode = REVIVE_REALLY }, &result,
+		   &err) != 0)
 		fail_msg("%s", or_empty(err.message));
 	assert_string_equal(revive_outcome_name(result.outcome), revive_outcome_name(expected));
 	fake_assert_steps(steps);
@@ -461,8 +488,11 @@ static void what_its_agent_has_in_the_background_is_left_alone(void **state)
 	cleanup_revive_result struct revive_result result = { 0 };
 	put_background(desk, process_boot_id());
 	fake.survivors = "3 processes are still in its scope";
-	assert_int_equal(revive(&desk->deck, FAKE_ID, REVIVE_BY_USER, REVIVE_REALLY, &result, NULL),
-			 0);
+	assert_int_equal(
+		revive(&desk->deck, FAKE_ID,
+		       &(struct revive_order){ .cause = REVIVE_BY_USER, .mode = REVIVE_REALLY },
+		       &result, NULL),
+		0);
 	assert_string_equal(revive_outcome_name(result.outcome), "held");
 	assert_string_equal(result.reason,
 			    "in the background of claude: backgrounded; 3 processes are still in "
@@ -484,8 +514,11 @@ static void what_cannot_be_asked_for_survivors_is_left_alone(void **state)
 	cleanup_revive_result struct revive_result result = { 0 };
 	put_background(desk, process_boot_id());
 	fake.fails = FAKE_SURVIVORS;
-	assert_int_equal(revive(&desk->deck, FAKE_ID, REVIVE_BY_USER, REVIVE_REALLY, &result, NULL),
-			 -1);
+	assert_int_equal(
+		revive(&desk->deck, FAKE_ID,
+		       &(struct revive_order){ .cause = REVIVE_BY_USER, .mode = REVIVE_REALLY },
+		       &result, NULL),
+		-1);
 	fake_assert_steps("");
 }
 
@@ -544,8 +577,11 @@ static void what_does_not_answer_is_no_death(void **state)
 	cleanup_instance struct instance *instance = fake_running(desk);
 	fake_put(desk, instance);
 	fake.presence = PRESENCE_UNKNOWN;
-	assert_int_equal(revive(&desk->deck, FAKE_ID, REVIVE_BY_USER, REVIVE_REALLY, &result, &err),
-			 -1);
+	assert_int_equal(
+		revive(&desk->deck, FAKE_ID,
+		       &(struct revive_order){ .cause = REVIVE_BY_USER, .mode = REVIVE_REALLY },
+		       &result, &err),
+		-1);
 	assert_int_equal(err.code, ERROR_TIMEOUT);
 	fake_assert_steps("");
 	cleanup_instance struct instance *after = fake_load(desk);
@@ -598,7 +634,10 @@ static void a_launch_that_fails_is_no_restart(void **state)
 	desk->deck.settings.restart.delay_s = 0;
 	fake.fails = FAKE_LAUNCH;
 	assert_int_equal(
-		revive(&desk->deck, FAKE_ID, REVIVE_AUTOMATIC, REVIVE_REALLY, &result, NULL), -1);
+		revive(&desk->deck, FAKE_ID,
+		       &(struct revive_order){ .cause = REVIVE_AUTOMATIC, .mode = REVIVE_REALLY },
+		       &result, NULL),
+		-1);
 	cleanup_instance struct instance *after = fake_load(desk);
 	assert_int_equal(after->observed.state, STATE_ERROR);
 	assert_string_equal(after->observed.reason, "the fake fails");

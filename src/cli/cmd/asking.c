@@ -48,11 +48,13 @@ static struct question_subject subject_of(const struct instance *instance)
 	};
 }
 
-int asking_of_end(struct deck *deck, const char *base, struct asking *ret, struct error *err)
+int asking_of_end(struct deck *deck, const char *base, bool takes_over, struct asking *ret,
+		  struct error *err)
 {
+	const struct ending_order order = { .takes_over = takes_over };
 	cleanup_ending_result struct ending_result result = { 0 };
 	if (deck_load(deck, base, &ret->instance, err) < 0 ||
-	    ending_settle(deck, base, &(struct ending_order){ 0 }, &result, err) < 0)
+	    ending_settle(deck, base, &order, &result, err) < 0)
 		return -1;
 	ret->outcome = result.outcome;
 	ret->text = TAKE_PTR(result.text);
@@ -186,13 +188,13 @@ static void ask_about_background(const struct conflict *conflict, const struct a
 	question_of_conflict(question, &subject, &shown);
 }
 
-int asking_of_conflict(struct deck *deck, const char *base, enum start_kind kind,
-		       enum start_wish wish, struct asking *ret, struct error *err)
+int asking_of_conflict(struct deck *deck, const char *base, const struct lifecycle_order *order,
+		       struct asking *ret, struct error *err)
 {
 	struct conflict *conflict = &ret->conflict;
 	struct question *question = &ret->questions[ret->count];
 	if (deck_load(deck, base, &ret->instance, err) < 0 ||
-	    conflict_look(deck, base, kind, wish, conflict, err) < 0)
+	    conflict_look(deck, base, order, conflict, err) < 0)
 		return -1;
 	switch (conflict->kind) {
 	case CONFLICT_NONE:
@@ -212,18 +214,6 @@ int asking_of_conflict(struct deck *deck, const char *base, enum start_kind kind
 	ret->about = ASKED_CONFLICT;
 	ret->seen = xstrdup(conflict->digest);
 	return 0;
-}
-
-/* ---- answers ---------------------------------------------------------------------------------- */
-
-int asking_answer_end(struct deck *deck, const char *base, enum choice_kind choice,
-		      const char *seen, struct ending_result *ret, struct error *err)
-{
-	const struct ending_order order = {
-		.wish = choice == CHOICE_CLEAN ? ENDING_CLEAN_IT : ENDING_KEEP_IT,
-		.seen = seen,
-	};
-	return ending_settle(deck, base, &order, ret, err);
 }
 
 /* ---- at a launch ------------------------------------------------------------------------------ */

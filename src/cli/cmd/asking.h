@@ -43,7 +43,8 @@ void asking_free(struct asking *asking);
 #define cleanup_asking CLEANUP(asking_free)
 
 /* *ret is zero-initialised, and the caller's.  What is due about an end is done. */
-int asking_of_end(struct deck *deck, const char *base, struct asking *ret, struct error *err);
+int asking_of_end(struct deck *deck, const char *base, bool takes_over, struct asking *ret,
+		  struct error *err);
 int asking_of_reuse(struct deck *deck, const char *base, struct asking *ret, struct error *err);
 int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, struct error *err);
 /* Which session is a launch in this directory for, if others of the agent have ended there? Nothing
@@ -52,13 +53,8 @@ int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct
 		     struct error *err);
 
 /* Before such a start. */
-int asking_of_conflict(struct deck *deck, const char *base, enum start_kind kind,
-		       enum start_wish wish, struct asking *ret, struct error *err);
-
-/* The answer to ASKED_END, CHOICE_KEEP or CHOICE_CLEAN, of a user who has seen this.  ENDED_ASKS:
- * something else would be lost by now, so nothing was done. */
-int asking_answer_end(struct deck *deck, const char *base, enum choice_kind choice,
-		      const char *seen, struct ending_result *ret, struct error *err);
+int asking_of_conflict(struct deck *deck, const char *base, const struct lifecycle_order *order,
+		       struct asking *ret, struct error *err);
 
 /* How many of the trash, whose oldest come first, were removed at least so many days ago. */
 size_t asking_count_old(const struct trash *trash, int64_t days);

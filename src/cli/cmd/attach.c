@@ -44,7 +44,7 @@ int attach_bring_back(struct app *app, const struct store_row *row, bool is_aske
 	enum decision decision = DECISION_GO_ON;
 	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
 	if (!is_asked &&
-	    conflict_decide(app, row, START_UNLESS_RUNNING, START_RESUME, &outcome, err) < 0)
+	    conflict_decide(app, row, &(struct lifecycle_order){ 0 }, &outcome, err) < 0)
 		return -1;
 	if (outcome.way != CONFLICT_START)
 		return attach_instead(app, &outcome, mode, err);

@@ -30,9 +30,10 @@ static int stop_holder(struct app *app, const struct conversation_holder *holder
 {
 	const struct lifecycle_seen seen = { .server = holder->server, .pane = holder->pane };
 	cleanup_visit struct visit visit = { 0 };
+	const struct stop_order order = { .seen = &seen, .takes_over = app->takes_over };
 	bool was_running;
 	if ((holder->profile && visit_begin(&app->deck, holder->profile, &visit, err) < 0) ||
-	    lifecycle_stop_seen(&app->deck, holder->base, &seen, &was_running, err) < 0)
+	    lifecycle_stop(&app->deck, holder->base, &order, &was_running, err) < 0)
 		return -1;
 	say("%s: %s", holder->title, was_running ? "stopped" : "was not running");
 	return 0;
@@ -43,8 +44,9 @@ static int end_background(struct app *app, const struct instance *instance, stru
 {
 	const struct lifecycle_seen seen = { .server = instance->run.server,
 					     .pane = instance->run.pane };
+	const struct stop_order order = { .seen = &seen, .takes_over = app->takes_over };
 	bool was_running;
-	if (lifecycle_stop_seen(&app->deck, instance->base, &seen, &was_running, err) < 0)
+	if (lifecycle_stop(&app->deck, instance->base, &order, &was_running, err) < 0)
 		return -1;
 	say("%s: its background was ended", instance->title);
 	return 0;
@@ -122,12 +124,13 @@ int conflict_carry_out(struct app *app, const struct asking *asking, enum choice
 
 /* Ask again: the owner of the conversation has changed. */
 enum { CONFLICT_AGAIN = 1 };
-static int decide_once(struct app *app, const struct store_row *row, enum start_kind kind,
-		       enum start_wish wish, struct conflict_outcome *ret, struct error *err)
+static int decide_once(struct app *app, const struct store_row *row,
+		       const struct lifecycle_order *order, struct conflict_outcome *ret,
+		       struct error *err)
 {
 	cleanup_asking struct asking asking = { 0 }, now = { 0 };
 	const struct choice *choice = NULL;
-	if (asking_of_conflict(&app->deck, row->base, kind, wish, &asking, err) < 0)
+	if (asking_of_conflict(&app->deck, row->base, order, &asking, err) < 0)
 		return -1;
 	if (asking.about == ASKED_NOTHING)
 		return 0;
@@ -139,7 +142,7 @@ static int decide_once(struct app *app, const struct store_row *row, enum start_
 		ret->way = CONFLICT_LEAVE;
 		return 0;
 	}
-	if (asking_of_conflict(&app->deck, row->base, kind, wish, &now, err) < 0)
+	if (asking_of_conflict(&app->deck, row->base, order, &now, err) < 0)
 		return -1;
 	if (now.about == ASKED_NOTHING && choice->kind != CHOICE_TAKE) {
 		complain("the conversation of %s is free now, so nothing was done",
@@ -152,13 +155,14 @@ static int decide_once(struct app *app, const struct store_row *row, enum start_
 	return conflict_carry_out(app, &now, choice->kind, ret, err);
 }
 
-int conflict_decide(struct app *app, const struct store_row *row, enum start_kind kind,
-		    enum start_wish wish, struct conflict_outcome *ret, struct error *err)
+int conflict_decide(struct app *app, const struct store_row *row,
+		    const struct lifecycle_order *order, struct conflict_outcome *ret,
+		    struct error *err)
 {
 	int r;
 	if (!decide_may_ask(app) || row->damage)
 		return 0;
-	while ((r = decide_once(app, row, kind, wish, ret, err)) == CONFLICT_AGAIN)
+	while ((r = decide_once(app, row, order, ret, err)) == CONFLICT_AGAIN)
 		complain("the owner of the conversation has changed: choose again");
 	return r;
 }

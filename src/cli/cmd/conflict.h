@@ -24,8 +24,9 @@ void conflict_outcome_clear(struct conflict_outcome *outcome);
 
 /* Before such a start by its user.  Without a user who can be asked nothing is: the start refuses.
  * *ret is zero-initialised, and the caller's. */
-int conflict_decide(struct app *app, const struct store_row *row, enum start_kind kind,
-		    enum start_wish wish, struct conflict_outcome *ret, struct error *err);
+int conflict_decide(struct app *app, const struct store_row *row,
+		    const struct lifecycle_order *order, struct conflict_outcome *ret,
+		    struct error *err);
 
 /* Carry out the answer to ASKED_CONFLICT, CHOICE_ATTACH, CHOICE_FORK or CHOICE_TAKE, which is still
  * what was shown.  *ret as above. */

@@ -48,10 +48,15 @@ static int carry_out(struct app *app, const struct asking *asking, enum choice_k
 {
 	cleanup_ending_result struct ending_result result = { 0 };
 	const struct instance *instance = asking->instance;
+	const struct ending_order order = {
+		.wish = choice == CHOICE_CLEAN ? ENDING_CLEAN_IT : ENDING_KEEP_IT,
+		.seen = asking->seen,
+		.takes_over = app->takes_over,
+	};
 	*ret = choice == CHOICE_NONE ? DECISION_LEAVE : DECISION_GO_ON;
 	if (choice != CHOICE_CLEAN && choice != CHOICE_KEEP)
 		return 0;
-	if (asking_answer_end(&app->deck, instance->base, choice, asking->seen, &result, err) < 0)
+	if (ending_settle(&app->deck, instance->base, &order, &result, err) < 0)
 		return -1;
 	print_warnings(app);
 	if (result.outcome == ENDED_ASKS)
@@ -66,7 +71,7 @@ static int decide_once(struct app *app, const char *base, enum decision *ret, st
 {
 	cleanup_asking struct asking asking = { 0 };
 	enum choice_kind choice = CHOICE_NONE;
-	if (asking_of_end(&app->deck, base, &asking, err) < 0)
+	if (asking_of_end(&app->deck, base, app->takes_over, &asking, err) < 0)
 		return -1;
 	print_warnings(app);
 	*ret = asking.outcome == ENDED_REMOVED ? DECISION_REMOVED : DECISION_GO_ON;

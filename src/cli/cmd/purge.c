@@ -56,6 +56,7 @@ static int cmd_purge(struct app *app, struct error *err)
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	const struct removal_order order = {
+		.takes_over = app->takes_over,
 		.how = given->force || runs ? REMOVE_ANYWAY : REMOVE_STOPPED,
 		.may_lose_work = given->discard,
 		.branches = given->branches ? BRANCHES_MERGED : BRANCHES_STAY,

@@ -160,6 +160,7 @@ static int cmd_recover(struct app *app, struct error *err)
 		.mode = given->dry_run ? REVIVE_TRIAL : REVIVE_REALLY,
 		.jobs = (unsigned)given->jobs,
 		.kept_environment = given->kept_environment,
+		.takes_over = app->takes_over,
 	};
 	struct recover_counts counts = { 0 };
 	struct display display = {

@@ -63,6 +63,7 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 		return 1;
 	}
 	const struct removal_order order = {
+		.takes_over = app->takes_over,
 		.how = row->damage          ? REMOVE_DAMAGED
 		       : may_stop(app, row) ? REMOVE_ANYWAY
 					    : REMOVE_STOPPED,

@@ -29,13 +29,16 @@ static int cmd_revive(struct app *app, struct error *err UNUSED)
 	cleanup_json struct json_object *object = json_object_new_object();
 	const char *base = app->operands.items[0];
 	const struct options *given = app->options;
-	const enum revive_cause cause = given->automatic ? REVIVE_AUTOMATIC : REVIVE_BY_USER;
+	const struct revive_order order = {
+		.cause = given->automatic ? REVIVE_AUTOMATIC : REVIVE_BY_USER,
+		.mode = given->dry_run ? REVIVE_TRIAL : REVIVE_REALLY,
+		.takes_over = app->takes_over,
+	};
 	/* The caller does not keep the time: the supervisor may end or restart while we hold a
 	 * lock.  SIGALRM is as good as any kill: the next start knows what to do about each
 	 * half-done state. */
 	(void)alarm((unsigned)given->within);
-	const int r = revive(&app->deck, base, cause, given->dry_run ? REVIVE_TRIAL : REVIVE_REALLY,
-			     &result, &failure);
+	const int r = revive(&app->deck, base, &order, &result, &failure);
 	json_set_string(object, "id", result.id ? result.id : base);
 	if (r < 0) {
 		json_set_string(object, "error", failure.message);

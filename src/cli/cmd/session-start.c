@@ -113,8 +113,13 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 	enum decision decision = DECISION_GO_ON;
 	cleanup_strvec struct strvec changes = { 0 };
 	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
-	if (conflict_decide(app, row, restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
-			    given->fresh ? START_FRESH : START_RESUME, &outcome, err) < 0)
+	const struct lifecycle_order how = {
+		.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
+		.wish = given->fresh ? START_FRESH : START_RESUME,
+		.takes_over = app->takes_over,
+		.leaves_setup = given->no_setup,
+	};
+	if (conflict_decide(app, row, &how, &outcome, err) < 0)
 		return -1;
 	if (outcome.way != CONFLICT_START)
 		return start_instead(app, &outcome, err);
@@ -126,11 +131,7 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 		decide_tell(app, row, &changes);
 	const struct start_order order = {
 		.base = row->base,
-		.how = {
-			.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
-			.wish = given->fresh ? START_FRESH : START_RESUME,
-			.leaves_setup = given->no_setup,
-		},
+		.how = how,
 		.no_wait = given->no_wait,
 		.no_supervise = given->no_supervise,
 		.tree_changes = &changes,

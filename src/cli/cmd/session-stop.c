@@ -6,8 +6,9 @@
 
 static int stop(struct app *app, const struct store_row *row, struct error *err)
 {
+	const struct stop_order order = { .takes_over = app->takes_over };
 	bool was_running;
-	if (lifecycle_stop(&app->deck, row->base, &was_running, err) < 0)
+	if (lifecycle_stop(&app->deck, row->base, &order, &was_running, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_bool(object, "was_running", was_running);

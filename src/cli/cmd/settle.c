@@ -71,14 +71,14 @@ static void print_questions(struct app *app, const struct asking *asking, const 
 static int ask_start(struct app *app, const struct store_row *row, struct asking *ret,
 		     struct error *err)
 {
-	const enum start_kind kind = kind_of(app->operands.items[1]);
-	if (asking_of_conflict(&app->deck, row->base, kind, START_RESUME, ret, err) < 0)
+	const struct lifecycle_order order = { .kind = kind_of(app->operands.items[1]) };
+	if (asking_of_conflict(&app->deck, row->base, &order, ret, err) < 0)
 		return -1;
-	if (ret->about != ASKED_NOTHING || kind == START_AFTER_STOP)
+	if (ret->about != ASKED_NOTHING || order.kind == START_AFTER_STOP)
 		return 0;
 	asking_free(ret);
 	if (row->ending == ENDING_UNDECIDED)
-		return asking_of_end(&app->deck, row->base, ret, err);
+		return asking_of_end(&app->deck, row->base, false, ret, err);
 	return row->ending == ENDING_KEPT ? asking_of_reuse(&app->deck, row->base, ret, err) : 0;
 }
 
@@ -94,7 +94,7 @@ static int print_asking(struct app *app, const struct store_row *row, bool is_re
 	else if (!streq(app->operands.items[1], "resume"))
 		r = ask_start(app, row, &asking, err);
 	else if (row->ending == ENDING_UNDECIDED)
-		r = asking_of_end(&app->deck, row->base, &asking, err);
+		r = asking_of_end(&app->deck, row->base, false, &asking, err);
 	else if (row->ending == ENDING_KEPT)
 		r = asking_of_reuse(&app->deck, row->base, &asking, err);
 	if (r < 0)
@@ -124,8 +124,11 @@ static int answer_end(struct app *app, const struct store_row *row, struct error
 {
 	cleanup_ending_result struct ending_result result = { 0 };
 	const struct options *given = app->options;
-	const enum choice_kind choice = given->answer == ANSWER_CLEAN ? CHOICE_CLEAN : CHOICE_KEEP;
-	if (asking_answer_end(&app->deck, row->base, choice, given->seen, &result, err) < 0)
+	const struct ending_order order = {
+		.wish = given->answer == ANSWER_CLEAN ? ENDING_CLEAN_IT : ENDING_KEEP_IT,
+		.seen = given->seen,
+	};
+	if (ending_settle(&app->deck, row->base, &order, &result, err) < 0)
 		return -1;
 	print_warnings(app);
 	if (result.outcome == ENDED_ASKS)
@@ -148,11 +151,11 @@ static int answer_conflict(struct app *app, const struct store_row *row, struct 
 	};
 	const struct options *given = app->options;
 	const char *occasion = app->operands.items[1];
+	struct lifecycle_order how = { .kind = kind_of(occasion) };
 	const bool attaches = streq(occasion, "attach");
 	cleanup_asking struct asking asking = { 0 };
 	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
-	if (asking_of_conflict(&app->deck, row->base, kind_of(occasion), START_RESUME, &asking,
-			       err) < 0)
+	if (asking_of_conflict(&app->deck, row->base, &how, &asking, err) < 0)
 		return -1;
 	if (!streq(or_empty(asking.seen), or_empty(given->seen)))
 		return error_set(err, ERROR_INVALID,
@@ -165,10 +168,11 @@ static int answer_conflict(struct app *app, const struct store_row *row, struct 
 		return attach_chosen(app, &outcome, ATTACH_FULLY, err);
 	if (!outcome.base)
 		outcome.base = xstrdup(row->base);
+	if (outcome.way != CONFLICT_START)
+		how.kind = START_UNLESS_RUNNING;
 	const struct start_order order = {
 		.base = outcome.base,
-		.how.kind = outcome.way == CONFLICT_START ? kind_of(occasion)
-							  : START_UNLESS_RUNNING,
+		.how = how,
 	};
 	const int r = run_start(app, &order, err);
 	return r == 0 && attaches ? attach_chosen(app, &outcome, ATTACH_FULLY, err) : r;

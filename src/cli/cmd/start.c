@@ -190,6 +190,7 @@ static int begin(struct app *app, const struct start_order *order, struct lifecy
 {
 	struct error why = { 0 };
 	struct lifecycle_order how = order->how;
+	how.takes_over = app->takes_over;
 	int r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
 	if (r < 0 && ask_consent(app, &why) == 0) {
 		/* A restart has ended it already. */

@@ -75,7 +75,6 @@ static int open_needs(struct app *app, struct error *err)
 	}
 	if (!(flags & IS_HIDDEN))
 		tell_foreign_profile(app);
-	app->deck.takes_over = app->takes_over;
 	if (!app->json && !app->quiet)
 		app->deck.on_progress = show_progress;
 	/* A caller from a new login hands that login's SSH agent to the sessions. */

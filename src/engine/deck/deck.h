@@ -58,8 +58,6 @@ struct deck {
 	 * automatic starts: they can be made later, and a process started beside a manager that is
 	 * about to end would end with it. */
 	bool needs_scope;
-	/* The user says that the machine of a run is gone (--take-over). */
-	bool takes_over;
 	/* The user consents to build the image of a container again (--rebuild). */
 	bool may_rebuild;
 	/* Set by a start that failed for no other reason than that this consent is missing. */

@@ -321,7 +321,7 @@ static int check_run(struct operation *operation, const struct pack_order *order
 	const struct instance *instance = operation->instance;
 	const struct place_run run = place_run_of(instance);
 	cleanup_free char *title = visible(instance->title);
-	if (operation_admit(operation, err) < 0)
+	if (operation_admit(operation, false, err) < 0)
 		return -1;
 	*ret = instance->run.id && place_presence(&run) != PRESENCE_NONE;
 	if (!*ret)

@@ -100,25 +100,28 @@ static bool is_up(const struct instance *instance)
 	       place_presence(&run) != PRESENCE_NONE;
 }
 
-int conflict_look(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
+int conflict_look(struct deck *deck, const char *base, const struct lifecycle_order *order,
 		  struct conflict *ret, struct error *err)
 {
-	cleanup_operation struct operation operation = { .deck = deck };
+	cleanup_operation struct operation operation = {
+		.deck = deck,
+		.takes_over = order->takes_over,
+	};
 	cleanup_conflict struct conflict conflict = { 0 };
 	cleanup_error struct error why = { 0 };
 	if (deck_load(deck, base, &operation.instance, err) < 0 ||
 	    place_find(operation.instance, &operation.place, err) < 0)
 		return -1;
 	if (instance_relation(operation.instance) == MACHINE_OTHER ||
-	    (kind == START_UNLESS_RUNNING && is_up(operation.instance)))
+	    (order->kind == START_UNLESS_RUNNING && is_up(operation.instance)))
 		return 0;
 	/* A restart ends its background, too. */
-	if (kind == START_UNLESS_RUNNING &&
+	if (order->kind == START_UNLESS_RUNNING &&
 	    lifecycle_find_background(&operation, &conflict.background, &why) == 0 &&
 	    conflict.background)
 		conflict.kind = CONFLICT_BACKGROUND;
 	/* What is wrong is said by the start. */
-	if (look(&operation, wish, &conflict, &why) < 0 || conflict.kind == CONFLICT_NONE)
+	if (look(&operation, order->wish, &conflict, &why) < 0 || conflict.kind == CONFLICT_NONE)
 		return 0;
 	conflict.digest = digest_of(&conflict);
 	*ret = conflict;

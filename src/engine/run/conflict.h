@@ -33,5 +33,5 @@ void conflict_clear(struct conflict *conflict);
  * has its conversation.  Locks and changes nothing.  CONFLICT_NONE as well for one that runs
  * already (START_UNLESS_RUNNING), that another machine runs, or that cannot be started for another
  * reason: the start says why.  *ret is zero-initialised, and the caller's. */
-int conflict_look(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
+int conflict_look(struct deck *deck, const char *base, const struct lifecycle_order *order,
 		  struct conflict *ret, struct error *err);

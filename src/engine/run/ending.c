@@ -323,7 +323,7 @@ int ending_settle(struct deck *deck, const char *base, const struct ending_order
 {
 	cleanup_operation struct operation operation = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0)
+	    operation_admit(&operation, order->takes_over, err) < 0)
 		return -1;
 	return ending_settle_locked(&operation, order, ret, err);
 }

@@ -42,6 +42,7 @@ struct ending_order {
 	/* with ENDING_CLEAN_IT: what its user was shown, by verdict_digest().  If something else
 	 * would be lost now, nothing is, and the outcome is ENDED_ASKS. */
 	const char *seen;
+	bool takes_over; /* as in struct lifecycle_order */
 };
 
 /* Do what is due, or what the user has answered.  With ENDING_BY_POLICY only to a session whose end

@@ -87,6 +87,8 @@ enum start_wish {
 struct lifecycle_order {
 	enum start_kind kind;
 	enum start_wish wish;
+	/* The user says that the machine of its run is gone (--take-over). */
+	bool takes_over;
 	/* The user wants no setup of its tree (--no-setup). */
 	bool leaves_setup;
 };
@@ -111,8 +113,8 @@ void lifecycle_started_free(struct lifecycle_started *started);
 
 /* Bring the instance up by its ladder.  Returns when the run exists and is durable;
  * lifecycle_wait() finds out whether the agent stays.
- * ERROR_INVALID: the run belongs to another machine, and deck->takes_over is not set; stop and
- * removal refuse in the same way.  ERROR_EXISTS: another live instance has this conversation.
+ * ERROR_INVALID: the run belongs to another machine, and takes_over is not set; stop and removal
+ * refuse in the same way.  ERROR_EXISTS: another live instance has this conversation.
  * ERROR_TIMEOUT: something exists that does not answer; it is not started a second time.
  * ERROR_UNAVAILABLE: a program is missing. */
 int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_order *order,
@@ -136,17 +138,18 @@ struct lifecycle_listener {
 int lifecycle_wait(struct deck *deck, struct lifecycle_started *started,
 		   const struct lifecycle_listener *listener, struct error *err);
 
-/* End the run and every process of it.  *ret_was_running tells whether there was one. */
-int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
-
 /* The run that a user was shown, as its manifest names it; zero for what that does not name. */
 struct lifecycle_seen {
 	struct process_id server, pane;
 };
-/* As lifecycle_stop(), but only of that run.  ERROR_INVALID: by now it is another one, and goes on.
- */
-int lifecycle_stop_seen(struct deck *deck, const char *base, const struct lifecycle_seen *seen,
-			bool *ret_was_running, struct error *err);
+struct stop_order {
+	const struct lifecycle_seen *seen; /* only that run; NULL: whatever runs.  Borrowed */
+	bool takes_over;                   /* as in struct lifecycle_order */
+};
+/* End the run and every process of it.  *ret_was_running tells whether there was one.
+ * ERROR_INVALID: by now another run is there than the one that was seen, and it still runs. */
+int lifecycle_stop(struct deck *deck, const char *base, const struct stop_order *order,
+		   bool *ret_was_running, struct error *err);
 
 enum removal {
 	REMOVE_ANYWAY, /* stop it first */
@@ -158,6 +161,7 @@ enum removal {
 
 struct removal_order {
 	enum removal how;
+	bool takes_over; /* as in struct lifecycle_order */
 	/* The user gives up what only the tree of the session has (--discard). */
 	bool may_lose_work;
 	/* But only what the user was shown, by verdict_digest().  NULL: whatever there is. */

@@ -73,11 +73,12 @@ int operation_open(struct deck *deck, const char *base, int timeout_ms, struct o
 	return 0;
 }
 
-int operation_admit(const struct operation *operation, struct error *err)
+int operation_admit(struct operation *operation, bool takes_over, struct error *err)
 {
 	struct instance *instance = operation->instance;
 	struct run *run = &instance->run;
-	if (!operation->deck->takes_over || run_relation(run) != MACHINE_OTHER)
+	operation->takes_over = takes_over;
+	if (!takes_over || run_relation(run) != MACHINE_OTHER)
 		return place_check_here(operation->deck, instance, err);
 	cleanup_free char *host = instance_host(instance);
 	log_warning("taken over from %s (machine %s, boot %s, PID namespace %s)", host,

@@ -16,6 +16,7 @@ struct operation {
 	struct instance *instance; /* owned */
 	const struct place *place; /* static */
 	const struct agent *agent; /* NULL until operation_find_agent(); borrowed from deck */
+	bool takes_over;           /* what another machine has is taken for ended */
 	bool has_looked;           /* for operation_look() */
 	struct observation seen;
 };
@@ -37,9 +38,9 @@ void operation_close(struct operation *operation);
 /* Moves the operation out; the source is left closed. */
 struct operation operation_take(struct operation *operation) MUST_USE;
 
-/* place_check_here(); with deck->takes_over the run becomes one of this machine instead, and the
- * log says so. */
-int operation_admit(const struct operation *operation, struct error *err);
+/* place_check_here().  takes_over: the user says that the machine of the run is gone (--take-over);
+ * the run becomes one of this machine instead, and the log says so. */
+int operation_admit(struct operation *operation, bool takes_over, struct error *err);
 
 /* Save the instance. */
 int operation_save(const struct operation *operation, struct error *err);

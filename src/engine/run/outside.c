@@ -7,7 +7,7 @@
 enum taken_state outside_taken(const struct operation *operation, struct process_id *ret)
 {
 	const enum taken_state state = taken_look(&operation->instance->taken, ret);
-	return state == TAKEN_ELSEWHERE && operation->deck->takes_over ? TAKEN_ENDED : state;
+	return state == TAKEN_ELSEWHERE && operation->takes_over ? TAKEN_ENDED : state;
 }
 
 /* All that is known of the session's own processes. */

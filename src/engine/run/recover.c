@@ -213,7 +213,7 @@ static void on_end(const struct child_result *result, const struct error *failur
 static void start(struct recovery *recovery, const struct store_row *row)
 {
 	const struct deck *deck = recovery->deck;
-	const char *more = deck->takes_over ? "--take-over" : NULL;
+	const char *more = recovery->wish->takes_over ? "--take-over" : NULL;
 	const char *dry = recovery->wish->mode == REVIVE_TRIAL ? "--dry-run" : NULL;
 	cleanup_strvec struct strvec environment = { 0 };
 	choose_environment(recovery, row, &environment);

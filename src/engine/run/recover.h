@@ -14,6 +14,7 @@ struct recover_wish {
 	unsigned jobs; /* at the same time; 0: recover_jobs() */
 	/* each begins with the variables that it has kept, since no login calls */
 	bool kept_environment;
+	bool takes_over; /* as in struct lifecycle_order */
 };
 
 struct recover_counts {

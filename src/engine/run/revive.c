@@ -77,6 +77,7 @@ struct revival {
 	struct operation *operation;
 	enum revive_cause cause;
 	enum revive_mode mode;
+	bool takes_over;
 };
 
 static void settle(struct revive_result *ret, enum revive_outcome outcome, const char *reason)
@@ -193,7 +194,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	struct deck *deck = revival->operation->deck;
 	struct instance *instance = revival->operation->instance;
 	struct observation seen = { .why = "not started" };
-	if (instance_relation(instance) == MACHINE_OTHER && !deck->takes_over) {
+	if (instance_relation(instance) == MACHINE_OTHER && !revival->takes_over) {
 		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 		cleanup_free char *host = instance_host(instance);
 		settle(ret, REVIVE_LEFT, NULL);
@@ -203,7 +204,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 					host, hint);
 		return 0;
 	}
-	if (operation_admit(revival->operation, err) < 0)
+	if (operation_admit(revival->operation, revival->takes_over, err) < 0)
 		return -1;
 	if (instance->run.socket)
 		seen = *operation_look(revival->operation);
@@ -318,20 +319,21 @@ static void describe(const struct instance *instance, struct revive_result *ret)
 	ret->note = xstrdup_or_null(instance->run.history_note);
 }
 
-int revive(struct deck *deck, const char *base, enum revive_cause cause, enum revive_mode mode,
+int revive(struct deck *deck, const char *base, const struct revive_order *order,
 	   struct revive_result *ret, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_revive_result struct revive_result result = { 0 };
 	struct error failure = { 0 };
-	deck->needs_scope = cause == REVIVE_AUTOMATIC;
+	deck->needs_scope = order->cause == REVIVE_AUTOMATIC;
 	if (operation_open_settled(deck, base, &operation, &failure) < 0) {
 		if (failure.code != ERROR_NOT_FOUND)
 			return error_move(err, &failure);
 		error_clear(&failure);
 		settle(&result, REVIVE_NOT_WANTED, "it was removed");
 	} else {
-		const struct revival revival = { &operation, cause, mode };
+		const struct revival revival = { &operation, order->cause, order->mode,
+						 order->takes_over };
 		if (decide(&revival, &result, err) < 0 ||
 		    (result.outcome == REVIVED && bring_back(&revival, err) < 0))
 			return -1;

@@ -22,6 +22,12 @@ enum revive_mode {
 	REVIVE_TRIAL, /* decide, and change nothing */
 };
 
+struct revive_order {
+	enum revive_cause cause;
+	enum revive_mode mode;
+	bool takes_over; /* as in struct lifecycle_order */
+};
+
 enum revive_outcome {
 	REVIVED,           /* it runs again; instance tells how (run_attempt()) */
 	REVIVE_ALIVE,      /* it ran already */
@@ -55,7 +61,7 @@ void revive_result_free(struct revive_result *result);
 
 /* Errors as lifecycle_start(): it could not be restored, and its manifest says why.  This does not
  * count as use: last_used_at stays. */
-int revive(struct deck *deck, const char *base, enum revive_cause cause, enum revive_mode mode,
+int revive(struct deck *deck, const char *base, const struct revive_order *order,
 	   struct revive_result *ret, struct error *err);
 
 /* As revive(), but from `agentdeck revive`, which prints one JSON object.  *ret is the caller's. */

@@ -335,7 +335,7 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 	bool already = false;
 
 	if (operation_open_settled(deck, base, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0 ||
+	    operation_admit(&operation, order->takes_over, err) < 0 ||
 	    (restart && check_restart(&operation, order->wish, err) < 0))
 		return -1;
 	struct instance *instance = operation.instance;
@@ -378,7 +378,7 @@ int lifecycle_show(struct deck *deck, const char *base, struct error *err)
 	if (!place_is_live(&run) || !place_lacks_window(&run))
 		return 0;
 	if (operation_open_settled(deck, base, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0)
+	    operation_admit(&operation, false, err) < 0)
 		return -1;
 	const struct observation *seen = operation_look(&operation);
 	if (seen->presence != PRESENCE_ALIVE || !seen->lacks_window)

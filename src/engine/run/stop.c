@@ -133,26 +133,15 @@ static int check_run(const struct operation *operation, const struct lifecycle_s
 			 title);
 }
 
-/* seen: NULL for whatever runs. */
-static int stop_seen(struct deck *deck, const char *base, const struct lifecycle_seen *seen,
-		     bool *ret_was_running, struct error *err)
+int lifecycle_stop(struct deck *deck, const char *base, const struct stop_order *order,
+		   bool *ret_was_running, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0 || (seen && check_run(&operation, seen, err) < 0))
+	    operation_admit(&operation, order->takes_over, err) < 0 ||
+	    (order->seen && check_run(&operation, order->seen, err) < 0))
 		return -1;
 	return lifecycle_stop_locked(&operation, ret_was_running, err);
-}
-
-int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err)
-{
-	return stop_seen(deck, base, NULL, ret_was_running, err);
-}
-
-int lifecycle_stop_seen(struct deck *deck, const char *base, const struct lifecycle_seen *seen,
-			bool *ret_was_running, struct error *err)
-{
-	return stop_seen(deck, base, seen, ret_was_running, err);
 }
 
 /* While its session is there, so that who cannot remove it can try again. */
@@ -224,7 +213,7 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 	cleanup_operation struct operation operation = { 0 };
 	bool was_running;
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0)
+	    operation_admit(&operation, false, err) < 0)
 		return -1;
 	if (!operation.instance->recipe) {
 		cleanup_free char *title = visible(operation.instance->title);
@@ -381,7 +370,7 @@ int lifecycle_remove(struct deck *deck, const char *base, const struct removal_o
 	if (order->how == REMOVE_DAMAGED)
 		return remove_damaged(deck, base, err);
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0)
+	    operation_admit(&operation, order->takes_over, err) < 0)
 		return -1;
 	return lifecycle_remove_locked(&operation, order, err);
 }
