@@ -308,6 +308,30 @@ static void a_network_with_another_container_is_found_before_the_end(void **stat
 	assert_state(CONTAINER_RUNNING);
 }
 
+/* ---- secrets --------------------------------------------------------------------------------- */
+
+static int resolve_secret(const char *source, struct strvec *ret)
+{
+	cleanup_recipe struct recipe *recipe = recipe_new();
+	recipe_add_secret(recipe, "KEY", source);
+	return container_resolve_secrets(recipe, ret, &fixture.err);
+}
+
+static void a_secret_is_what_a_program_prints_first(void **state UNUSED)
+{
+	struct strvec secrets = { 0 };
+	EXPECT(resolve_secret("command:[\"printf\",\"%s-%s\\nmore\",\"a b\",\"$HOME\"]", &secrets),
+	       0);
+	assert_int_equal(secrets.count, 1);
+	assert_string_equal(secrets.items[0], "KEY=a b-$HOME");
+	container_wipe(&secrets);
+	EXPECT_ERROR(resolve_secret("command:[\"false\"]", &secrets), ERROR_CHILD,
+		     "secret KEY: false ended with status 1");
+	EXPECT_ERROR(resolve_secret("command:[\"no-such-program\"]", &secrets), ERROR_NOT_FOUND,
+		     "secret KEY: no-such-program is not installed");
+	assert_int_equal(secrets.count, 0);
+}
+
 /* ---- unknown is not gone --------------------------------------------------------------------- */
 
 static int probe(struct error *err)
@@ -457,6 +481,7 @@ int main(void)
 		TEST(an_engine_that_is_not_there_is_no_answer),
 		TEST(a_run_whose_engine_is_not_there_is_unknown),
 #undef TEST
+		cmocka_unit_test(a_secret_is_what_a_program_prints_first),
 	};
 	if (!program_is_installed("python3"))
 		return skip_all("python3 is missing");
