@@ -15,6 +15,15 @@ static const char *as_root(const char *option)
 				     option, machine_user_name()));
 }
 
+/* What is said of lingering when it is on, or off. */
+static const char *warning(const char *linger)
+{
+	machine_root_ok(WORDS("loginctl", linger, machine_user_name()));
+	return machine_root(WORDS(kept("%s/bin/agentdeck", machine_prefix()), "supervise",
+				  "--guard", machine_user_name()))
+		.errors;
+}
+
 static void clean_up(void)
 {
 	(void)machine_root(WORDS(kept("%s/bin/agentdeck", machine_prefix()), "supervise",
@@ -36,6 +45,9 @@ TEST(GuardedUserManagerComesBack)
 	struct session session;
 	const char *unit = kept("user@%u.service", machine_uid());
 	at_end(clean_up);
+	ASSERT(strstr(warning("disable-linger"), "enable-linger"),
+	       "it does not say what is missing");
+	ASSERT(!strstr(warning("enable-linger"), "linger"), "lingering is on");
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
 	session_start(&session, NULL);
 	session_say(&session, MARKER);

@@ -93,6 +93,27 @@ TEST(SuperviseInstallEnablesAndLingers)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
+static bool manager_is_up(void)
+{
+	const char *unit = kept("user@%u.service", machine_uid());
+	const char *state =
+		machine_root(WORDS("systemctl", "show", "-P", "ActiveState", unit)).output;
+	return !streq(state, "inactive\n") && !streq(state, "failed\n");
+}
+
+/* As cron or a bare su would call it. */
+TEST(SuperviseInstallWakesTheUserManager)
+{
+	if (machine_is_local())
+		skip_test("would end your own user manager");
+	at_end(uninstall);
+	machine_root_ok(WORDS("loginctl", "disable-linger", machine_user_name()));
+	WAIT_FOR(!manager_is_up(), "the user manager does not end although its user has left");
+	struct answer answer = machine_user(WORDS("agentdeck", "supervise", "--install"));
+	ASSERT(answer.status == 0, "without a login it fails: %s", answer.errors);
+	ASSERT(has("active", "active"), "it is %s", json_print(status()));
+}
+
 /* More often than the restart policy has patience with an agent that crashes. */
 TEST(EndsOfTheUserManagerAreNoCrashes)
 {

@@ -131,6 +131,16 @@ static int print_guarded(const struct app *app, bool is_guarded, const char *fil
 	return print_done(app, object, text);
 }
 
+/* Without it systemd ends the manager after the last logout, and a guard does not change that. */
+static void warn_of_lingering(const struct guard_user *user)
+{
+	if (!login_lingers(user->uid))
+		complain("lingering is off for %s: after the last logout the user manager ends, "
+			 "and the guard does not start it. To turn it on: sudo loginctl "
+			 "enable-linger %s",
+			 user->name, user->name);
+}
+
 static int find_guarded(const struct app *app, struct guard_user *ret, struct error *err)
 {
 	return guard_find_user(app->operands.count ? app->operands.items[0] : NULL, ret, err);
@@ -142,6 +152,7 @@ static int guard(struct app *app, struct error *err)
 	cleanup_free char *file = NULL;
 	if (find_guarded(app, &user, err) < 0 || guard_put(&user, &file, err) < 0)
 		return -1;
+	warn_of_lingering(&user);
 	return print_guarded(app, true, file,
 			     xasprintf("systemd restarts the user manager of %s, and of no other "
 				       "user, when it is killed, and starts it with the machine "

@@ -40,9 +40,7 @@ enum isolation isolation_examine(struct deck *deck, const char **ret_why)
 	return ISOLATION_SCOPE;
 }
 
-/* No user manager runs without a login (cron, a bare su): lingering makes logind start one. A
- * session needs lingering in any case. */
-static bool wake_manager(struct deck *deck)
+bool isolation_wake_manager(struct deck *deck)
 {
 	int64_t deadline = clock_ms() + WAKE_TIMEOUT_MS;
 	if (deck->settings.tmux.linger == OFF || access("/run/systemd/system", F_OK) < 0 ||
@@ -65,7 +63,7 @@ enum isolation isolation_decide(struct deck *deck)
 	const char *why;
 	enum isolation isolation = isolation_examine(deck, &why);
 	if (isolation == ISOLATION_DIRECT && !streq(why, OVERRIDDEN) &&
-	    !streq(why, NOT_AVAILABLE) && wake_manager(deck))
+	    !streq(why, NOT_AVAILABLE) && isolation_wake_manager(deck))
 		isolation = isolation_examine(deck, &why);
 	if (isolation == ISOLATION_SCOPE) {
 		log_info("tmux cgroup isolation: enabled (%s)", why);

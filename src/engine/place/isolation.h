@@ -25,6 +25,11 @@ char *isolation_run_directory(const struct deck *deck, enum isolation isolation,
  * yet, unless the settings forbid it.  A refusal is a warning with the remedy. */
 void isolation_ensure_linger(struct deck *deck);
 
+/* No user manager runs without a login (cron, a bare su): lingering, which a session needs in any
+ * case, makes logind start one.  Returns whether one runs now.  False also where the settings
+ * forbid it. */
+bool isolation_wake_manager(struct deck *deck);
+
 /* Did the run end with the user manager that had its scope?  Then another manager answers now,
  * which is younger than the run.  False: no, or not known. */
 bool isolation_lost_manager(const struct deck *deck, const struct run *run);

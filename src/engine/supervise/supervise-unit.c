@@ -365,6 +365,8 @@ static int install(struct deck *deck, int timeout_ms, struct error *err)
 int supervise_install(struct deck *deck, struct error *err)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	if (!deck_bus(deck))
+		(void)isolation_wake_manager(deck);
 	return await_choice(deck, &lock, err) < 0 || install(deck, START_TIMEOUT_MS, err) < 0 ||
 			       note_choice(deck, "installed", err) < 0
 		       ? -1
