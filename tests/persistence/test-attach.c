@@ -114,6 +114,8 @@ TEST(AttachInsideTmuxHidesOurStatusLine)
 	open_outer(session.id);
 	WAIT_FOR(strstr(outer_screen(), "Ctrl-Q leaves this session"), "no word how to leave:\n%s",
 		 outer_screen());
+	ASSERT(strstr(outer_screen(), "C-b C-b s: other sessions"), "not its other keys:\n%s",
+	       outer_screen());
 	ASSERT(strstr(outer_screen(), MARKER), "it does not show the agent:\n%s", outer_screen());
 	machine_user_ok(WORDS("tmux", "-L", "outer", "send-keys", "typed inside", "Enter"));
 	WAIT_FOR(strstr(outer_screen(), "You said: \"typed inside\""), "no reply:\n%s",
@@ -126,6 +128,13 @@ TEST(AttachInsideTmuxHidesOurStatusLine)
 	const char *left = machine_user_ok(
 		WORDS("tmux", "-S", session.socket, "list-sessions", "-F", "#{session_name}"));
 	ASSERT(streq(left, "agent\n"), "these are left: %s", left);
+	machine_user_ok(WORDS("tmux", "-L", "outer", "kill-server"));
+	machine_user_ok(WORDS("tmux", "-L", "outer", "-f", "/dev/null", "start-server", ";",
+			      "set-option", "-g", "prefix", "C-a", ";", "new-session", "-d", "-x",
+			      "100", "-y", "30", kept("agentdeck attach %s", session.id)));
+	WAIT_FOR(strstr(outer_screen(), "Ctrl-Q leaves this session"), "no word how to leave:\n%s",
+		 outer_screen());
+	ASSERT(!strstr(outer_screen(), "C-b C-b"), "the prefixes differ:\n%s", outer_screen());
 	machine_user_ok(WORDS("tmux", "-L", "outer", "kill-server"));
 	const char *keys = attach_open(session.id, "keys");
 	wait_until_attached(&session, keys);

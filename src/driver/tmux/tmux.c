@@ -605,6 +605,18 @@ int tmux_kill_server(const char *socket, struct error *err)
 	return r == TMUX_NO_SERVER ? 0 : r;
 }
 
+int tmux_prefix(const char *socket, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	int r = run_words(socket, (const char *const[]){ "show-options", "-gv", "prefix", NULL },
+			  QUERY_TIMEOUT_MS, &result, err);
+	if (r != 0)
+		return r;
+	const char *text = strbuf_text(&result.output);
+	*ret = xstrndup(text, strcspn(text, "\n"));
+	return 0;
+}
+
 static void push_nested(struct strvec *argv, const struct tmux_attach *how)
 {
 	cleanup_free char *name = xasprintf("nested-%d", (int)getpid());

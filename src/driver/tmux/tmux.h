@@ -190,6 +190,10 @@ struct tmux_attach {
 /* Arguments of a client that attaches the caller's terminal; appended to *ret. */
 void tmux_attach_argv(const char *socket, const struct tmux_attach *how, struct strvec *ret);
 
+/* The prefix of a server's keys, in tmux's notation ("C-b"); the caller frees *ret. TMUX_NO_SERVER,
+ * TMUX_UNKNOWN. */
+int tmux_prefix(const char *socket, char **ret, struct error *err);
+
 /* Version of the installed tmux ("3.3a"); the caller frees *ret.  CHILD_NOT_INSTALLED. */
 int tmux_version(char **ret, struct error *err);
 bool tmux_version_is_enough(const char *version);

@@ -61,9 +61,29 @@ static bool on_agent_end(void *data)
 	return true;
 }
 
-/* What the user of a nested tmux must know.  In a pane of ours the outer tmux takes our key. */
-#define LEAVE_BY_KEY    "#{q/h:@agentdeck_detach} leaves this session, which keeps running"
-#define LEAVE_BY_PREFIX "#{prefix} #{prefix} d leaves this session, which keeps running"
+/* The outer tmux takes the first of two prefixes that are the same. */
+#define DOUBLED(outer, text) "#{?#{==:#{prefix}," outer "}," text ",}"
+#define KEYS(outer)          DOUBLED(outer, "#{prefix} ") "#{prefix}"
+
+/* What the user of a nested tmux must know, as a format.  In a pane of ours the outer tmux takes
+ * our key.  The caller frees. */
+static char *nested_note(const char *tmux)
+{
+	cleanup_free char *socket = xstrndup(tmux, strcspn(tmux, ",")), *prefix = NULL;
+	/* Usually they are the same: ours is that of the user's tmux.conf. */
+	const bool is_known = tmux_prefix(socket, &prefix, NULL) == 0 &&
+			      !prefix[strcspn(prefix, "#{},")];
+	const char *outer = is_known ? prefix : "#{prefix}";
+	cleanup_free char *keys = xasprintf(KEYS("%s"), outer);
+	cleanup_free char *leave = deck_env_instance()
+					   ? xasprintf("%s d", keys)
+					   : xasprintf("#{?#{m:* d,#{@agentdeck_detach}},%s d,"
+						       "#{q/h:@agentdeck_detach}}",
+						       keys);
+	return xasprintf("%s leaves this session, which keeps running" DOUBLED(
+				 "%s", ". #{prefix} #{prefix} s: other sessions"),
+			 leave, outer);
+}
 
 /* The tmux client has this name in its environment.  After its end, the process that waits for it
  * finds under this name which session comes next. */
@@ -169,8 +189,8 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 	if (process_open(&instance->run.pane, &agent, NULL) != 0)
 		agent = -1;
 	client_environment(name, &environment);
-	if (!is_empty(getenv("TMUX")))
-		how.nested_note = deck_env_instance() ? LEAVE_BY_PREFIX : LEAVE_BY_KEY;
+	cleanup_free char *note = is_empty(getenv("TMUX")) ? NULL : nested_note(getenv("TMUX"));
+	how.nested_note = note;
 	tmux_attach_argv(instance->run.socket, &how, &argv);
 	const struct child_watch watch = { .fd = agent,
 					   .on_readable = on_agent_end,
