@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What an agent says in the place of its capsule: it can put a socket of its own there.
+ * Capsules that agentdeck cannot use: an agent can put a socket of its own in the place of its
+ * capsule, and a capsule may be where its process cannot be seen.
  */
 #include "unit/capsule-fixture.h"
 
 #include "capsule/frame.h"
+#include "engine/place/container/container-internal.h"
 
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -197,6 +200,45 @@ static void a_window_keeps_no_answers_that_nobody_reads(void **state UNUSED)
 	(void)close(typed[1]);
 }
 
+/* --- agentdeck in a container ----------------------------------------------------------------- */
+
+/* In namespaces of its own, in which the capsule has no number. */
+static void await_in_a_container(struct ladder *ladder)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (unshare(CLONE_NEWPID) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0)
+		_exit(77);
+	const pid_t pid = fork();
+	if (pid > 0)
+		_exit(ended(pid));
+	put("said", reach_await_capsule(ladder, soon(), &capsule, &err) < 0 ? err.message : "");
+	_exit(0);
+}
+
+static void agentdeck_in_a_container_is_refused(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	struct ladder ladder = { .instance = instance };
+	instance->recipe = recipe_new();
+	instance->recipe->address = xstrdup("unix:///run/docker.sock");
+	instance->run.capsule = xstrdup(scratch);
+	capsule_close(connected());
+	const pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		await_in_a_container(&ladder);
+	const int status = ended(pid);
+	if (status == 77)
+		skip();
+	assert_int_equal(status, 0);
+	cleanup_free char *said = get("said");
+	if (!strstr(said, "agentdeck not in a container itself"))
+		fail_msg("%s", said);
+	/* A capsule that holds no agent is told to end. */
+	assert_int_equal(capsule_ended(), 0);
+}
+
 #define FALSE(test) cmocka_unit_test_setup_teardown(test, set_up_listener, tear_down_listener)
 
 int main(void)
@@ -205,6 +247,8 @@ int main(void)
 		FALSE(descriptors_that_it_passes_are_closed),
 		FALSE(one_that_talks_is_late_all_the_same),
 		FALSE(a_window_keeps_no_answers_that_nobody_reads),
+		cmocka_unit_test_setup_teardown(agentdeck_in_a_container_is_refused, set_up_capsule,
+						tear_down_capsule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
