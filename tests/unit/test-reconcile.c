@@ -55,6 +55,8 @@ static void each_case_has_its_answer(void **state UNUSED)
 		{ { STRAY_DIRECTORY, THERE, OURS, .is_safe = true }, STRAY_FREE, "" },
 		{ { STRAY_DIRECTORY, THERE, OURS }, STRAY_KEEP, "conversations" },
 		{ { STRAY_CONVERSATIONS, THERE, OURS }, STRAY_KEEP, "conversations" },
+		{ { STRAY_BRANCH, THERE, OURS }, STRAY_KEEP, "no session" },
+		{ { STRAY_BRANCH, THERE, OURS, .is_safe = true }, STRAY_FREE, "no session" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct stray_judgement got = reconcile_judge(&cases[i].facts);

@@ -7,6 +7,7 @@
 
 #include "driver/git/git.h"
 #include "driver/store/trash.h"
+#include "engine/reconcile/reconcile.h"
 #include "engine/workspace/branch.h"
 #include "engine/workspace/orphan.h"
 
@@ -392,7 +393,7 @@ static void list_strays(struct desk *desk, struct branch_strays *ret)
 {
 	cleanup_error struct error err = { 0 };
 	branch_strays_free(ret);
-	if (branch_list_strays(&desk->deck, ret, &err) < 0)
+	if (branch_list_strays(&desk->deck, ".", ret, &err) < 0)
 		fail_msg("%s", err.message);
 }
 
@@ -424,6 +425,19 @@ static void a_branch_without_a_session_goes_if_it_is_elsewhere(void **state)
 	/* Each has the commit of the other, and both would go. */
 	expect_stray(&strays, "agentdeck/work", false, "not merged into main");
 	expect_stray(&strays, "agentdeck/twin", false, "not merged into main");
+	/* Also by doctor --fix. */
+	cleanup_strays struct strays found = { 0 };
+	setenv("DOCKER_HOST", "unix:///nowhere", 1);
+	setenv("CONTAINER_HOST", "unix:///nowhere", 1);
+	do_sh(desk, "cd project && git branch agentdeck/late");
+	assert_int_equal(reconcile_look(&desk->deck, &found, NULL), 0);
+	assert_int_equal(found.count, 5);
+	assert_int_equal(strays_count(&found, STRAY_FREE), 2);
+	do_sh(desk, "cd project && git branch -q -f agentdeck/done agentdeck/work");
+	assert_int_equal(reconcile_fix(&desk->deck, &found, NULL), -1);
+	do_sh(desk, "cd project && git rev-parse -q --verify agentdeck/done && "
+		    "! git rev-parse -q --verify agentdeck/late && "
+		    "git branch -q -f agentdeck/done main");
 	/* It was merged, and has moved since it was listed. */
 	do_sh(desk, "cd project && git merge -q --ff-only agentdeck/work");
 	list_strays(desk, &strays);

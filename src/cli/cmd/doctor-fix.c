@@ -60,6 +60,7 @@ static struct json_object *json_of_strays(const struct strays *strays)
 		json_set_string(object, "id", stray->session);
 		json_set_string(object, "profile", stray->profile);
 		json_set_string(object, "engine", stray->engine);
+		json_set_string(object, "repository", stray->repository);
 		json_set_string(object, "action", stray_action_name(stray->action));
 		json_set_string(object, "reason", stray->why);
 		json_set_string(object, "remedy", stray->remedy);

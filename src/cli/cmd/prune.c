@@ -86,7 +86,7 @@ static int list_branches(const struct app *app, const struct trash *trash,
 			 struct branch_strays *strays, struct json_object *ret, struct error *err)
 {
 	const struct options *given = app->options;
-	if (given->branches && branch_list_strays(&app->deck, strays, err) < 0)
+	if (given->branches && branch_list_strays(&app->deck, ".", strays, err) < 0)
 		return -1;
 	for (size_t i = 0; given->branches && i < trash->count; i++) {
 		const struct instance *instance = trash->items[i].instance;

@@ -5,7 +5,8 @@
  *   known.c          the sessions
  *   engines.c        what engines have
  *   disk.c           trees and directories
- *   reconcile.c      both of them: look, then fix
+ *   branches.c       branches
+ *   reconcile.c      all of them: look, then fix
  */
 #pragma once
 
@@ -54,3 +55,9 @@ int on_disk_compare(const struct deck *deck, const struct on_disk *on_disk,
 		    const struct there *there, struct strays *strays, struct error *err);
 /* Free a tree or a directory. */
 int on_disk_fix(const struct deck *deck, const struct stray *stray, struct error *err);
+
+/* Add the branches without a session in the repositories of all sessions.  A failure is a warning:
+ * then none is freed. */
+void branches_compare(struct deck *deck, struct strays *strays);
+/* Free one. */
+int branches_fix(struct deck *deck, const struct stray *stray, struct error *err);

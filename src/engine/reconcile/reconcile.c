@@ -13,6 +13,7 @@ void strays_clear(struct strays *strays)
 		free(stray->engine);
 		free(stray->tls);
 		free(stray->profile);
+		free(stray->repository);
 		free(stray->why);
 		free(stray->remedy);
 		free(stray->failure);
@@ -57,6 +58,7 @@ int reconcile_look(struct deck *deck, struct strays *ret, struct error *err)
 	    on_disk_compare(deck, on_disk, &(struct there){ &known, asked }, &strays, err) < 0)
 		return -1;
 	asked_compare(deck, asked, &known, &strays);
+	branches_compare(deck, &strays);
 	*ret = strays;
 	strays = (struct strays){ 0 };
 	return 0;
@@ -72,11 +74,12 @@ static int fix_engine(const struct deck *deck, const struct stray *stray, struct
 	return asked_fix(deck, stray, err);
 }
 
-static void fix(const struct deck *deck, struct stray *stray)
+static void fix(struct deck *deck, struct stray *stray)
 {
 	struct error err = { 0 };
-	const int r = stray->engine ? fix_engine(deck, stray, &err)
-				    : on_disk_fix(deck, stray, &err);
+	const int r = stray->repository ? branches_fix(deck, stray, &err)
+		      : stray->engine   ? fix_engine(deck, stray, &err)
+					: on_disk_fix(deck, stray, &err);
 	stray->is_freed = r == 0;
 	if (r == 0)
 		log_info("freed, since it has no session: %s %s", stray_kind_name(stray->kind),

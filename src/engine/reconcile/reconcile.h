@@ -15,15 +15,16 @@
 struct stray {
 	enum stray_kind kind;
 	enum stray_action action;
-	char *name;    /* of a container, network or image; a path */
-	char *session; /* an id, or NULL */
-	char *engine;  /* its address, or NULL */
-	char *tls;     /* of that address, or NULL */
-	char *profile; /* of what is on disk; else NULL */
-	char *why;     /* for people */
-	char *remedy;  /* what to do by hand, or NULL */
-	bool is_freed; /* by reconcile_fix() */
-	char *failure; /* why it was not, or NULL */
+	char *name;       /* of a container, network, image or branch; a path */
+	char *session;    /* an id, or NULL */
+	char *engine;     /* its address, or NULL */
+	char *tls;        /* of that address, or NULL */
+	char *profile;    /* of what is on disk; else NULL */
+	char *repository; /* of a branch; else NULL */
+	char *why;        /* for people */
+	char *remedy;     /* what to do by hand, or NULL */
+	bool is_freed;    /* by reconcile_fix() */
+	char *failure;    /* why it was not, or NULL */
 };
 
 struct strays {

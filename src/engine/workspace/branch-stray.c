@@ -45,13 +45,12 @@ static int add_sources_of(struct store *store, struct strvec *sources, struct er
 	return 0;
 }
 
-/* Those that sessions have trees of, and the one that the user is in. */
+/* Those that sessions have trees of. */
 static int list_sources(const struct deck *deck, struct strvec *sources, struct error *err)
 {
 	cleanup_strvec struct strvec profiles = { 0 };
 	if (deck_profiles(deck, &profiles, err) < 0)
 		return -1;
-	strvec_push(sources, ".");
 	for (size_t i = 0; i < profiles.count; i++) {
 		cleanup_store struct store *store = NULL;
 		if (deck_open_profile(deck, profiles.items[i], &store, err) < 0 ||
@@ -101,12 +100,15 @@ static int add_strays_of(const struct deck *deck, const char *repository,
 	return 0;
 }
 
-int branch_list_strays(const struct deck *deck, struct branch_strays *ret, struct error *err)
+int branch_list_strays(const struct deck *deck, const char *directory, struct branch_strays *ret,
+		       struct error *err)
 {
 	cleanup_branch_strays struct branch_strays strays = { 0 };
 	cleanup_strvec struct strvec sources = { 0 }, seen = { 0 };
 	if (list_sources(deck, &sources, err) < 0)
 		return -1;
+	if (directory)
+		strvec_push(&sources, directory);
 	for (size_t i = 0; i < sources.count; i++) {
 		cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
 		cleanup_error struct error why = { 0 };
@@ -116,8 +118,7 @@ int branch_list_strays(const struct deck *deck, struct branch_strays *ret, struc
 		    strvec_contains(&seen, found.common))
 			continue;
 		strvec_push(&seen, found.common);
-		const char *here = found.top ? found.top : found.common;
-		const char *where = streq(source, ".") ? here : source;
+		const char *where = found.top ? found.top : found.common;
 		if (add_strays_of(deck, where, &strays, err) < 0)
 			return error_prefix(err, "%s", where);
 	}

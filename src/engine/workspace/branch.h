@@ -51,8 +51,9 @@ struct branch_strays {
 void branch_strays_free(struct branch_strays *strays);
 #define cleanup_branch_strays CLEANUP(branch_strays_free)
 
-/* Find them in the repositories of all sessions, and in the one of the current directory. */
-int branch_list_strays(const struct deck *deck, struct branch_strays *ret, struct error *err);
+/* Find them in the repositories of all sessions, and in the one of this directory, or NULL. */
+int branch_list_strays(const struct deck *deck, const char *directory, struct branch_strays *ret,
+		       struct error *err);
 
 /* Look again, and delete it.  BRANCH_KEPT: it does not go any more, as a warning says. */
 enum { BRANCH_KEPT = 1 };

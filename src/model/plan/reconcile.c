@@ -13,6 +13,7 @@ const char *stray_kind_name(enum stray_kind kind)
 		[STRAY_TREE] = "tree",
 		[STRAY_DIRECTORY] = "directory",
 		[STRAY_CONVERSATIONS] = "conversations",
+		[STRAY_BRANCH] = "branch",
 	};
 	return kind < STRAY_KIND_COUNT ? names[kind] : "";
 }
@@ -63,6 +64,8 @@ static struct stray_judgement judge_orphan(const struct stray_facts *facts)
 		return keep(is_on_disk(facts->kind)
 				    ? "it has no session, but what was started for one still runs"
 				    : "it has no session, and it runs");
+	if (facts->kind == STRAY_BRANCH && !facts->is_safe)
+		return keep("it has no session");
 	if (facts->has_directory)
 		return keep("it has no session, but the directory of one is there");
 	if (!is_on_disk(facts->kind))

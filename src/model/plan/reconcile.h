@@ -23,6 +23,7 @@ enum stray_kind {
 	STRAY_TREE,          /* <profile>/trees/<id> */
 	STRAY_DIRECTORY,     /* <profile>/<base> without a manifest */
 	STRAY_CONVERSATIONS, /* <profile>/conversations/<id> */
+	STRAY_BRANCH,        /* "agentdeck/..." in a repository of the user's */
 	STRAY_KIND_COUNT
 };
 
@@ -37,7 +38,7 @@ struct stray_facts {
 	bool is_ours;    /* it bears the labels of this deck, or is below our directory */
 	bool is_renamed; /* of what an engine has: its name is not the one that we gave */
 	bool runs;       /* it, or what was started for its session */
-	bool is_safe;    /* of what is on disk: nothing is lost with it */
+	bool is_safe;    /* of what is on disk, and of a branch: nothing is lost with it */
 	/* of what an engine has: the directory of its session is kept, so a manifest may come back */
 	bool has_directory;
 };
