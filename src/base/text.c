@@ -168,6 +168,14 @@ char *const *strvec_argv(const struct strvec *vec)
 	return vec->items ? vec->items : none;
 }
 
+char *strvec_join(const struct strvec *vec, const char *separator)
+{
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < vec->count; i++)
+		strbuf_addf(&text, "%s%s", i ? separator : "", vec->items[i]);
+	return strbuf_take(&text);
+}
+
 bool strvec_contains(const struct strvec *vec, const char *text)
 {
 	for (size_t i = 0; i < vec->count; i++)

@@ -61,6 +61,8 @@ char *const *strvec_argv(const struct strvec *vec);
  * differs from one that was not set. */
 void strvec_settle(struct strvec *vec);
 bool strvec_contains(const struct strvec *vec, const char *text);
+/* The caller frees. */
+char *strvec_join(const struct strvec *vec, const char *separator) MUST_USE;
 bool strvec_equal(const struct strvec *a, const struct strvec *b);
 void strvec_clear(struct strvec *vec);
 #define cleanup_strvec CLEANUP(strvec_clear)

@@ -504,6 +504,44 @@ case_poorer_path_is_not_kept() {
 	must stop a
 }
 
+# A start without a login, as after a reboot.
+case_missing_variables_are_named() {
+	local -a poor=("${deck[@]}" env -u HTTPS_PROXY -u AGENTDECK_DEMO_TOKEN)
+	local -a login=("${deck[@]}" HTTPS_PROXY=http://me:s3cret@proxy AGENTDECK_DEMO_TOKEN=s3cret OTHER_THING=1)
+	deck=("${login[@]}")
+	must add . -t a --agent demo
+	must start a
+	must show a
+	! grep -q Lacks "$home/out" || fail "nothing is missing: $(<"$home/out")"
+	! grep -rq s3cret "$home/deck" || fail "a value is in $(grep -rl s3cret "$home/deck")"
+	kill -9 "$(value a server_pid)" "$(value a agent_pid)"
+	deck=("${poor[@]}")
+	must recover
+	must show a
+	grep -q '^Lacks .*HTTPS_PROXY' "$home/out" && grep -q '^Lacks .*AGENTDECK_DEMO_TOKEN' "$home/out" &&
+		! grep -q OTHER_THING "$home/out" || fail "$(<"$home/out")"
+	must show a --json
+	grep -q '"HTTPS_PROXY"' "$home/out" || fail "$(<"$home/out")"
+	run doctor
+	grep -q 'lack variables .*HTTPS_PROXY.*: a$' "$home/out" || fail "$(<"$home/out")"
+	must logs a
+	grep -q 'had more: .*HTTPS_PROXY' "$home/out" || fail "$(<"$home/out")"
+	# By cron, whose PATH is poorer.
+	deck=("${poor[@]}" PATH="$(dirname "$(command -v agentdeck)"):/usr/bin:/bin")
+	must restart a
+	must show a
+	grep -q '^Lacks .*HTTPS_PROXY' "$home/out" || fail "a start by cron forgot: $(<"$home/out")"
+	deck=("${login[@]}")
+	must restart a
+	must show a
+	! grep -q Lacks "$home/out" || fail "it has them again: $(<"$home/out")"
+	deck=("${poor[@]}")
+	must restart a
+	must show a
+	! grep -q Lacks "$home/out" || fail "its user wants none: $(<"$home/out")"
+	must session stop a
+}
+
 case_old_tmux() {
 	must add . -t a --agent demo -- 'the first prompt'
 	local -a good=("${deck[@]}")

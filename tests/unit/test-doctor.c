@@ -201,6 +201,18 @@ static void damaged_and_unscoped_sessions_are_both_named(void **state UNUSED)
 	strvec_clear(&facts.unscoped);
 }
 
+static void variables_that_sessions_lack_are_named(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	strvec_push(&facts.lacking, "api");
+	strvec_push(&facts.lacking_names, "HTTPS_PROXY");
+	strvec_push(&facts.lacking_names, "AWS_PROFILE");
+	check(&facts, "sessions", VERDICT_WARNING, "(HTTPS_PROXY, AWS_PROFILE): api",
+	      "environment.d");
+	strvec_clear(&facts.lacking);
+	strvec_clear(&facts.lacking_names);
+}
+
 static void what_runs_elsewhere_is_named_with_the_way_to_go_on(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
@@ -521,6 +533,7 @@ int main(void)
 		cmocka_unit_test(a_state_directory_in_memory_is_a_warning),
 		cmocka_unit_test(a_runtime_directory_may_be_missing_but_not_foreign),
 		cmocka_unit_test(damaged_and_unscoped_sessions_are_both_named),
+		cmocka_unit_test(variables_that_sessions_lack_are_named),
 		cmocka_unit_test(what_runs_elsewhere_is_named_with_the_way_to_go_on),
 		cmocka_unit_test(a_machine_id_that_is_not_kept_is_a_warning),
 		cmocka_unit_test(a_container_without_a_lasting_id_is_a_warning),

@@ -71,7 +71,7 @@ static const char full[] =
 	"{\"format\":1,\"id\":\"0123abcd\",\"profile\":\"default\",\"title\":\"api\","
 	"\"group\":\"work/api\",\"cwd\":\"/srv/api\"," CREATED ","
 	"\"last_used_at\":\"2026-04-14T09:08:02.345Z\",\"agent\":\"claude\","
-	"\"argv\":[\"claude\",\"--model\",\"x y\"],\"env\":{\"kept\":[\"PATH=/bin\"]},"
+	"\"argv\":[\"claude\",\"--model\",\"x y\"],\"env\":{\"kept\":[\"PATH=/bin\"],\"names\":[\"HTTPS_PROXY\"]},"
 	"\"backend\":\"host\",\"base\":\"0123abcd\","
 	"\"policy\":{\"resume\":\"confirm\",\"restart\":\"on-failure\"},\"desired\":\"running\","
 	"\"observed\":{\"state\":\"error\",\"since\":\"2026-04-14T09:08:03.000Z\","
@@ -101,6 +101,7 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	assert_int_equal(instance->argv.count, 3);
 	assert_string_equal(instance->argv.items[2], "x y");
 	assert_string_equal(instance->env_kept.items[0], "PATH=/bin");
+	assert_string_equal(instance->env_names.items[0], "HTTPS_PROXY");
 	assert_int_equal(instance->resume_policy, POLICY_CONFIRM);
 	assert_int_equal(instance->restart_policy, RESTART_ON_FAILURE);
 	assert_int_equal(instance->desired, DESIRED_RUNNING);

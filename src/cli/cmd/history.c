@@ -124,20 +124,10 @@ static void print_as_json(const char *text, const struct found *found)
 	print_json(object);
 }
 
-static char *joined(const struct strvec *words)
-{
-	struct strbuf text = { 0 };
-	for (size_t i = 0; i < words->count; i++) {
-		strbuf_adds(&text, i ? " " : "");
-		strbuf_adds(&text, words->items[i]);
-	}
-	return strbuf_take(&text);
-}
-
 static int cmd_history(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *text = joined(&app->operands);
+	cleanup_free char *text = strvec_join(&app->operands, " ");
 	cleanup_conversation_look struct conversation_look look = { 0 };
 	struct found found = { 0 };
 	if (!text[strspn(text, " \t\n")])

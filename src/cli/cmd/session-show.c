@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "driver/transcript/transcript.h"
 #include "engine/place/alive.h"
+#include "engine/place/environment.h"
 #include "engine/place/oom.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/correct.h"
@@ -215,6 +216,9 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	cleanup_strvec struct strvec inside = { 0 };
 	list_inside(instance, &inside);
 	json_set_strings(object, "inside", &inside);
+	cleanup_strvec struct strvec missing = { 0 };
+	environment_missing(instance, &missing);
+	json_set_strings(object, "environment_missing", &missing);
 	return object;
 }
 
@@ -452,6 +456,20 @@ static void print_workspace(struct app *app, const struct instance *instance)
 	line("  setup", setup);
 }
 
+static void print_missing(const struct instance *instance, const char *hint)
+{
+	cleanup_strvec struct strvec missing = { 0 };
+	environment_missing(instance, &missing);
+	if (!missing.count)
+		return;
+	cleanup_free char *names = strvec_join(&missing, ", ");
+	cleanup_free char *text = xasprintf("%s: set at its last start by hand, not now", names);
+	cleanup_free char *again = xasprintf("agentdeck session restart %s, where they are set",
+					     hint);
+	line("Lacks", text);
+	line("  get them", again);
+}
+
 static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
 			   const struct instance *instance, const struct told *told)
 {
@@ -479,6 +497,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Conversation", instance->conversation.session_id);
 	print_shared(view, &instance->conversation.shared);
 	line("Note", is_live ? instance->run.history_note : NULL);
+	print_missing(instance, hint);
 	line("First prompt", told->about.prompt);
 	print_reply(told);
 	if (given->verbose)

@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
+#include "engine/place/environment.h"
 #include "engine/place/gaps.h"
 #include "engine/place/isolation.h"
 #include "engine/place/runfiles.h"
@@ -137,6 +138,21 @@ static void note_elsewhere(const struct store_row *row, struct doctor_facts *fac
 		strvec_push(&facts->elsewhere, shown);
 }
 
+static void look_at_environment(const struct deck *deck, const struct store_rows *rows,
+				const struct store_row *row, struct doctor_facts *facts)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_strvec struct strvec missing = { 0 };
+	if (store_load(deck->store, row->base, &instance, NULL) != 0)
+		return;
+	environment_missing(instance, &missing);
+	if (missing.count)
+		strvec_push_take(&facts->lacking, hint_row(deck, rows, row));
+	for (size_t i = 0; i < missing.count; i++)
+		if (!strvec_contains(&facts->lacking_names, missing.items[i]))
+			strvec_push(&facts->lacking_names, missing.items[i]);
+}
+
 static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 {
 	cleanup_error struct error err = { 0 };
@@ -159,6 +175,7 @@ static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 		facts->live_count++;
 		if (!row->unit)
 			strvec_push_take(&facts->unscoped, hint_row(deck, &rows, row));
+		look_at_environment(deck, &rows, row, facts);
 	}
 }
 

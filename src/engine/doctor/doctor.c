@@ -87,6 +87,8 @@ void doctor_facts_free(struct doctor_facts *facts)
 	strvec_clear(&facts->damaged_ids);
 	strvec_clear(&facts->limit_gaps);
 	strvec_clear(&facts->unscoped);
+	strvec_clear(&facts->lacking);
+	strvec_clear(&facts->lacking_names);
 	strvec_clear(&facts->elsewhere);
 	strvec_clear(&facts->missing_helpers);
 	strvec_clear(&facts->other_helpers);
@@ -120,14 +122,6 @@ static void PRINTF_LIKE(3, 4)
 #define unknown(...) found(ret, VERDICT_UNKNOWN, __VA_ARGS__)
 /* And what to do about the last of them. */
 #define advise(...) (ret->items[ret->count - 1].remedy = xasprintf(__VA_ARGS__))
-
-static char *join(const struct strvec *words, const char *separator)
-{
-	struct strbuf text = { 0 };
-	for (size_t i = 0; i < words->count; i++)
-		strbuf_addf(&text, "%s%s", i ? separator : "", words->items[i]);
-	return strbuf_take(&text);
-}
 
 static void judge_home(const struct doctor_facts *facts, struct findings *ret)
 {
@@ -230,26 +224,36 @@ static void judge_sessions(const struct doctor_facts *facts, struct findings *re
 		return;
 	}
 	if (facts->damaged.count) {
-		cleanup_free char *list = join(&facts->damaged, "; ");
+		cleanup_free char *list = strvec_join(&facts->damaged, "; ");
 		warn("%zu of %zu cannot be read: %s", facts->damaged.count, facts->session_count,
 		     list);
 		advise("correct the file, or forget the session: agentdeck remove %s",
 		       facts->damaged_ids.items[0]);
 	}
 	if (unscoped) {
-		cleanup_free char *list = join(&facts->unscoped, " ");
+		cleanup_free char *list = strvec_join(&facts->unscoped, " ");
 		warn("%zu of %zu running were started without a scope and may end with a login: "
 		     "%s",
 		     facts->unscoped.count, facts->live_count, list);
 		advise("agentdeck session restart %s", facts->unscoped.items[0]);
 	}
-	if (!facts->damaged.count && !unscoped)
+	if (facts->lacking.count) {
+		cleanup_free char *list = strvec_join(&facts->lacking, " ");
+		cleanup_free char *names = strvec_join(&facts->lacking_names, ", ");
+		warn("%zu of %zu running lack variables that their last start by hand had (%s): "
+		     "%s",
+		     facts->lacking.count, facts->live_count, names, list);
+		advise("where they are set: agentdeck session restart %s. For the next reboot, "
+		       "write NAME=VALUE into ~/.config/environment.d/agents.conf",
+		       facts->lacking.items[0]);
+	}
+	if (!facts->damaged.count && !unscoped && !facts->lacking.count)
 		ok("%zu in all, %zu running", facts->session_count, facts->live_count);
 }
 
 static void judge_machine(const struct doctor_facts *facts, struct findings *ret)
 {
-	cleanup_free char *names = join(&facts->elsewhere, ", ");
+	cleanup_free char *names = strvec_join(&facts->elsewhere, ", ");
 	if (facts->elsewhere_count) {
 		warn("%zu of %zu sessions run on another machine or in another container: %s",
 		     facts->elsewhere_count, facts->session_count, names);
@@ -276,8 +280,8 @@ static void judge_machine(const struct doctor_facts *facts, struct findings *ret
 
 static void judge_helpers(const struct doctor_facts *facts, struct findings *ret)
 {
-	cleanup_free char *missing = join(&facts->missing_helpers, ", ");
-	cleanup_free char *other = join(&facts->other_helpers, ", ");
+	cleanup_free char *missing = strvec_join(&facts->missing_helpers, ", ");
+	cleanup_free char *other = strvec_join(&facts->other_helpers, ", ");
 	if (!facts->helpers_known) {
 		unknown("not checked: fix the problem above first");
 	} else if (facts->open_helpers.count) {
@@ -312,7 +316,7 @@ static void judge_tmux(const struct doctor_facts *facts, struct findings *ret)
 
 static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 {
-	cleanup_free char *agents = join(&facts->agents, ", ");
+	cleanup_free char *agents = strvec_join(&facts->agents, ", ");
 	for (size_t i = 0; i < facts->agent_problems.count; i++) {
 		warn("%s", facts->agent_problems.items[i]);
 		advise("correct the file at the position named");

@@ -64,6 +64,8 @@ struct doctor_facts {
 	size_t session_count, live_count;
 	struct strvec damaged, damaged_ids; /* what is wrong with each, and its id */
 	struct strvec unscoped;             /* ids of live sessions without a scope */
+	/* live sessions with environment_missing(), and the names, each once */
+	struct strvec lacking, lacking_names;
 	char *sessions_problem;
 	size_t elsewhere_count;  /* sessions that another machine or container runs */
 	struct strvec elsewhere; /* its name, once for each */

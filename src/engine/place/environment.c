@@ -156,6 +156,41 @@ static bool is_keepable(const struct deck *deck, const char *name)
 	return is_place(name) || strvec_contains(&deck->settings.environment_keep, name);
 }
 
+/* What an agent may need and only a login may have: the way to the network, and the account and
+ * region of a provider.  These may hold secrets, so only their names are kept. */
+static const char *const needed[] = {
+	"*_PROXY",
+	"*_proxy",
+	"*_API_KEY",
+	"ANTHROPIC_*",
+	"AWS_*",
+	"AZURE_*",
+	"CLAUDE_CODE_SKIP_*",
+	"CLAUDE_CODE_USE_*",
+	"CLOUDSDK_*",
+	"CLOUD_ML_REGION",
+	"GEMINI_*",
+	"GH_HOST",
+	"GOOGLE_*",
+	"NODE_OPTIONS",
+	"NODE_TLS_REJECT_UNAUTHORIZED",
+	"OLLAMA_HOST",
+	"OPENAI_*",
+	"OPENROUTER_*",
+	"REQUESTS_CA_BUNDLE",
+	"VERTEX_*",
+};
+
+static bool is_needed(const struct agent *agent, const char *name)
+{
+	if (is_transient(name))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (matches(needed[i], name))
+			return true;
+	return agent && strvec_contains(&agent->login_variables, name);
+}
+
 #define FROM_ENVIRONMENT "env:"
 
 /* A value that is for the agent in a container, and not for its window here? */
@@ -198,16 +233,30 @@ static bool is_poorer_path(const char *path, const char *kept)
 	return strlen(path) < strlen(kept);
 }
 
-void environment_keep(const struct deck *deck, struct instance *instance)
+/* The environment of a container's agent is that of its recipe. */
+static void keep_name(const struct agent *agent, const char *name, struct instance *instance)
 {
+	if (!instance->recipe && is_needed(agent, name) &&
+	    !strvec_contains(&instance->env_names, name))
+		strvec_push(&instance->env_names, name);
+}
+
+void environment_keep(struct deck *deck, struct instance *instance)
+{
+	const struct agent *agent = NULL;
 	cleanup_free char *path = xstrdup_or_null(environment_kept_path(instance));
+	const char *now = getenv("PATH");
+	const bool is_poorer = path && now && is_poorer_path(now, path);
+	(void)deck_agent(deck, instance->agent, &agent, NULL);
 	strvec_clear(&instance->env_kept);
+	/* No login starts it, as with cron: what its login had is still what it needs. */
+	if (!is_poorer)
+		strvec_clear(&instance->env_names);
 	for (char **item = environ; *item; item++) {
 		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
 		if (!is_keepable(deck, name))
-			continue;
-		if (path && starts_with(*item, PATH_ENTRY) &&
-		    is_poorer_path(*item + strlen(PATH_ENTRY), path))
+			keep_name(agent, name, instance);
+		else if (is_poorer && streq(name, "PATH"))
 			strvec_pushf(&instance->env_kept, PATH_ENTRY "%s", path);
 		else
 			strvec_push(&instance->env_kept, *item);
@@ -259,6 +308,17 @@ int environment_of_run(const struct place_run *run, struct strvec *ret)
 			strvec_push(ret, all.items[i]);
 	}
 	return 0;
+}
+
+void environment_missing(const struct instance *instance, struct strvec *ret)
+{
+	cleanup_strvec struct strvec now = { 0 };
+	const struct place_run run = place_run_of(instance);
+	if (!instance->env_names.count || instance->recipe || environment_of_run(&run, &now) != 0)
+		return;
+	for (size_t i = 0; i < instance->env_names.count; i++)
+		if (!is_set(&now, instance->env_names.items[i]))
+			strvec_push(ret, instance->env_names.items[i]);
 }
 
 int environment_of_secrets(const struct instance *instance, struct strvec *ret)

@@ -18,8 +18,13 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 
 /* Keep in instance what a start without a login will need of this process's environment: PATH and
  * other variables that say where things are, and those of [environment] keep.  Nothing that could
- * be a secret, unless its user names it there. */
-void environment_keep(const struct deck *deck, struct instance *instance);
+ * be a secret, unless its user names it there: of proxies and of providers' accounts only the
+ * names. */
+void environment_keep(struct deck *deck, struct instance *instance);
+
+/* Append to *ret the names that environment_keep() kept and that the live run does not have.  None
+ * of a session that does not run, or lives in a container. */
+void environment_missing(const struct instance *instance, struct strvec *ret);
 
 /* The PATH that the instance has kept; NULL: none.  Borrowed. */
 const char *environment_kept_path(const struct instance *instance);

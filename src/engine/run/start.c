@@ -227,6 +227,15 @@ static int set_up_inside(struct operation *operation, struct error *err)
 				err);
 }
 
+static void log_missing(const struct instance *instance)
+{
+	cleanup_strvec struct strvec missing = { 0 };
+	environment_missing(instance, &missing);
+	cleanup_free char *names = strvec_join(&missing, ", ");
+	if (missing.count)
+		log_warning("the environment of its last start by hand had more: %s", names);
+}
+
 int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
 			   bool *ret_already, struct error *err)
 {
@@ -285,6 +294,7 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 		return error_prefix(err, "%s is running, but that could not be saved",
 				    instance->id);
 	reserve_keep(deck->store);
+	log_missing(instance);
 	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
 		 (int)instance->run.pane.pid, instance->run.unit ? instance->run.unit : "none");
 	*ret_already = false;

@@ -229,6 +229,7 @@ static const struct fields policy_fields = FIELDS(struct instance, policy_member
 
 static const struct field env_members[] = {
 	FIELD(struct instance, env_kept, "kept", .always = true),
+	FIELD(struct instance, env_names, "names"),
 };
 static const struct fields env_fields = FIELDS(struct instance, env_members);
 

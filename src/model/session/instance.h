@@ -233,6 +233,9 @@ struct instance {
 	 * secrets: what a start after a restart of the machine has in the place of a login's
 	 * environment. */
 	struct strvec env_kept;
+	/* Names of more variables that this start had and an agent may need.  Their values may be
+	 * secrets, and are not kept. */
+	struct strvec env_names;
 	enum resume_policy resume_policy;
 	enum restart_policy restart_policy;
 	enum end_policy end_policy;
