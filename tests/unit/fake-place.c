@@ -115,23 +115,22 @@ static int fake_probe(struct deck *deck, const struct instance *instance, struct
 	return step(FAKE_PROBE, "probe", err);
 }
 
-static int fake_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
-			struct error *err)
+static int fake_prepare(struct deck *deck, struct instance *instance,
+			const struct place_order *order, struct error *err)
 {
 	struct run *run = &instance->run;
-	(void)agent;
+	(void)order;
 	if (step(FAKE_PREPARE, "prepare", err) < 0)
 		return -1;
 	set_paths(run, deck->paths.runtime, instance->id);
 	return 0;
 }
 
-static int fake_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		       const struct agent *agent, struct error *err)
+static int fake_launch(struct deck *deck, struct instance *instance,
+		       const struct place_order *order, struct error *err)
 {
 	(void)deck;
-	(void)lock;
-	(void)agent;
+	(void)order;
 	if (step(FAKE_LAUNCH, "launch", err) < 0)
 		return -1;
 	instance->run.server = instance->run.pane = self();
@@ -141,13 +140,12 @@ static int fake_launch(struct deck *deck, struct store_lock *lock, struct instan
 	return 0;
 }
 
-static int fake_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			    const struct agent *agent, struct error *err)
+static int fake_open_window(struct deck *deck, struct instance *instance,
+			    const struct place_order *order, struct error *err)
 {
 	(void)deck;
-	(void)lock;
 	(void)instance;
-	(void)agent;
+	(void)order;
 	fake.lacks_window = false;
 	return step(FAKE_WINDOW, "open-window", err);
 }

@@ -10,6 +10,7 @@
 #include "engine/conversation/create.h"
 #include "engine/deck/home.h"
 #include "engine/place/environment.h"
+#include "engine/place/place.h"
 #include "engine/place/runfiles.h"
 #include "engine/run/lifecycle.h"
 
@@ -116,7 +117,8 @@ static int create(struct desk *desk, const char *script, char **ret, struct erro
 {
 	cleanup_instance struct instance *instance = new_one(desk, "maker", "0123abcd");
 	write_file(desk, "bin/maker", 0700, script);
-	return create_conversation(&desk->deck, NULL, instance, agent_of(desk, "maker"), ret, err);
+	const struct place_order order = { .agent = agent_of(desk, "maker") };
+	return create_conversation(&desk->deck, instance, &order, ret, err);
 }
 
 static void a_made_conversation_has_the_id_that_was_printed(void **state)
@@ -142,9 +144,8 @@ static void what_stands_before_the_program_stands_before_it_there_too(void **sta
 	strvec_clear(&instance->argv);
 	strvec_push_array(&instance->argv, words);
 	write_file(desk, "bin/maker", 0700, "#!/bin/sh\necho \"id: $WHICH-$#\"\n");
-	assert_int_equal(create_conversation(&desk->deck, NULL, instance, agent_of(desk, "maker"),
-					     &id, NULL),
-			 0);
+	const struct place_order order = { .agent = agent_of(desk, "maker") };
+	assert_int_equal(create_conversation(&desk->deck, instance, &order, &id, NULL), 0);
 	assert_string_equal(id, "mine-1");
 }
 
@@ -175,10 +176,12 @@ static void a_conversation_that_was_not_made_is_an_error_with_the_agents_words(v
 
 static int plan(struct desk *desk, struct instance *instance, bool resume_wish)
 {
+	const struct place_order order = { .agent = agent_of(desk, instance->agent) };
 	const struct planning planning = {
 		.deck = &desk->deck,
+		.order = &order,
 		.instance = instance,
-		.agent = agent_of(desk, instance->agent),
+		.agent = order.agent,
 		.fact = TRANSCRIPT_UNKNOWN,
 		.purpose = resume_wish ? PLAN_RESUME : PLAN_FRESH,
 	};

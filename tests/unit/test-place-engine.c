@@ -115,7 +115,9 @@ static int tear_down_session(void **state)
 static struct ladder ladder_of(void)
 {
 	static struct agent agent;
-	return (struct ladder){ .deck = &deck, .lock = lock, .instance = instance, .agent = &agent };
+	return (struct ladder){ .deck = &deck,
+				.instance = instance,
+				.order = { .lock = lock, .agent = &agent } };
 }
 
 /* Its container runs, and no capsule is in it. */
@@ -351,7 +353,8 @@ static int check_discard(struct error *err)
 
 static int open_window(struct error *err)
 {
-	return place_container.open_window(&deck, lock, instance, NULL, err);
+	const struct place_order order = { .lock = lock };
+	return place_container.open_window(&deck, instance, &order, err);
 }
 
 static int climb(struct error *err)

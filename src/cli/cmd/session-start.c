@@ -91,7 +91,7 @@ static int start_instead(struct app *app, const struct conflict_outcome *outcome
 	const struct options *given = app->options;
 	const struct start_order order = {
 		.base = outcome->base,
-		.how.leaves_setup = given->no_setup,
+		.how = { .leaves_setup = given->no_setup, .may_rebuild = given->rebuild },
 		.no_wait = given->no_wait,
 		.no_supervise = given->no_supervise,
 	};
@@ -118,6 +118,7 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 		.wish = given->fresh ? START_FRESH : START_RESUME,
 		.takes_over = app->takes_over,
 		.leaves_setup = given->no_setup,
+		.may_rebuild = given->rebuild,
 	};
 	if (conflict_decide(app, row, &how, &outcome, err) < 0)
 		return -1;
@@ -158,7 +159,6 @@ static int cmd_session_start(struct app *app, struct error *err)
 		strvec_push(&words, "--rebuild");
 	if (given->no_setup)
 		strvec_push(&words, "--no-setup");
-	app->deck.may_rebuild = given->rebuild;
 	struct several_verb verb = {
 		.act = start,
 		.result = restart ? "restarted" : "running",

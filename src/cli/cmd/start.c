@@ -171,30 +171,28 @@ static void enable_supervisor(struct app *app, const struct start_order *order)
 					 : ", and after a reboot with your next login"));
 }
 
-/* An image that is gone is built again only with its user's consent.  Not 0: there is none, and
- * why is untouched. */
-static int ask_consent(struct app *app, struct error *why)
+/* An image that is gone is built again only with its user's consent.  Not 0: there is none. */
+static int ask_consent(const struct app *app, const struct error *why)
 {
-	struct deck *deck = &app->deck;
-	if (!deck->needs_rebuild || deck->may_rebuild || app->json || !ask_is_possible())
+	if (app->json || !ask_is_possible())
 		return -1;
 	complain("%s", why->message);
-	if (ask_yes("Build the image again now?", "The image was not built.", NULL) != 0)
-		return -1;
-	deck->may_rebuild = true;
-	return 0;
+	return ask_yes("Build the image again now?", "The image was not built.", NULL);
 }
 
 static int begin(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
 		 struct error *err)
 {
 	struct error why = { 0 };
+	bool needs_rebuild = false;
 	struct lifecycle_order how = order->how;
 	how.takes_over = app->takes_over;
+	how.ret_needs_rebuild = &needs_rebuild;
 	int r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
-	if (r < 0 && ask_consent(app, &why) == 0) {
-		/* A restart has ended it already. */
+	if (r < 0 && needs_rebuild && !how.may_rebuild && ask_consent(app, &why) == 0) {
 		error_clear(&why);
+		how.may_rebuild = true;
+		/* A restart has ended it already. */
 		how.kind = START_UNLESS_RUNNING;
 		r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
 	}

@@ -555,7 +555,7 @@ static int make_id(const struct planning *planning, const char *state, bool resu
 	if (registry_strategy(agent) != STRATEGY_CREATE)
 		*ret = resume_new_id(agent, instance, state);
 	else if (needed &&
-		 create_conversation(planning->deck, planning->lock, instance, agent, ret, err) < 0)
+		 create_conversation(planning->deck, instance, planning->order, ret, err) < 0)
 		return -1;
 	return 0;
 }

@@ -75,10 +75,12 @@ enum plan_purpose {
 	PLAN_FORETELL, /* conversation_foretell() only */
 };
 
+struct place_order; /* engine/place/place.h */
+
 /* One plan, and what it is for.  All borrowed. */
 struct planning {
 	struct deck *deck;
-	struct store_lock *lock; /* of the instance; NULL for PLAN_FORETELL */
+	const struct place_order *order; /* of the command that makes one; unused by PLAN_FORETELL */
 	struct instance *instance;
 	const struct agent *agent;
 	enum transcript_fact fact;

@@ -51,16 +51,16 @@ static int judge(const struct instance *instance, const struct agent *agent, con
 	return 0;
 }
 
-int create_conversation(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			const struct agent *agent, char **ret, struct error *err)
+int create_conversation(struct deck *deck, struct instance *instance,
+			const struct place_order *order, char **ret, struct error *err)
 {
+	const struct agent *agent = order->agent;
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *state = home_path(deck, instance->id);
 	const struct place_run run = place_run_of(instance);
 	const struct place_command request = {
-		.lock = lock,
-		.agent = agent,
+		.order = order,
 		.argv = &argv,
 		.timeout_ms = CREATE_TIMEOUT_MS,
 	};

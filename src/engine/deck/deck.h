@@ -54,14 +54,6 @@ struct deck {
 	bool has_kept_config; /* then: the last good one is in use */
 	char *config_text;    /* of config.toml; NULL: it cannot be used */
 	struct strvec warnings;
-	/* A refused scope is an error; do not start without one.  For
-	 * automatic starts: they can be made later, and a process started beside a manager that is
-	 * about to end would end with it. */
-	bool needs_scope;
-	/* The user consents to build the image of a container again (--rebuild). */
-	bool may_rebuild;
-	/* Set by a start that failed for no other reason than that this consent is missing. */
-	bool needs_rebuild;
 	/* Set by a resolution that failed for no other reason than that the engine lacks the
 	 * default image. */
 	bool lacks_default_image;

@@ -76,10 +76,24 @@ struct limit_gaps {
 	char *why[LIMIT_COUNT]; /* owned */
 };
 
-/* A command that ends by itself, before the agent is started.  All borrowed. */
-struct place_command {
+/* How something of a run is begun.  All borrowed. */
+struct place_order {
 	struct store_lock *lock; /* of the instance */
 	const struct agent *agent;
+	/* A refused scope is an error; do not start without one.  For automatic starts: they can be
+	 * made later, and a process started beside a manager that is about to end would end with
+	 * it. */
+	bool needs_scope;
+	/* The user consents to build the image of a container again (--rebuild). */
+	bool may_rebuild;
+	/* Set by a failure for no other reason than that this consent is missing.  NULL: not
+	 * wanted. */
+	bool *ret_needs_rebuild;
+};
+
+/* A command that ends by itself, before the agent is started.  All borrowed. */
+struct place_command {
+	const struct place_order *order;
 	const struct strvec *argv;
 	bool is_users; /* else its first word stands for the agent's program */
 	int timeout_ms;
@@ -150,8 +164,8 @@ struct place {
 
 	/* Choose the places of a new run (socket, directory, unit) and write its files.  run.id is
 	 * set by the caller; the ladder may refer to the files, so it is planned after this. */
-	int (*prepare)(struct deck *deck, struct instance *instance, const struct agent *agent,
-		       struct error *err);
+	int (*prepare)(struct deck *deck, struct instance *instance,
+		       const struct place_order *order, struct error *err);
 
 	/* Run a command where the agent of the prepared run will run, with the same files,
 	 * environment and secrets, until it ends.  CHILD_NOT_INSTALLED.  ERROR_TIMEOUT: it was
@@ -164,12 +178,12 @@ struct place {
 	 * already, so that the intent is on disk before the first process exists; it is saved here
 	 * again when the place must be another than the prepared one.  On an error nothing of the
 	 * run is left. */
-	int (*launch)(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		      const struct agent *agent, struct error *err);
+	int (*launch)(struct deck *deck, struct instance *instance, const struct place_order *order,
+		      struct error *err);
 
 	/* The run is alive and lacks its window: open one.  The caller saves the instance. */
-	int (*open_window)(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			   const struct agent *agent, struct error *err);
+	int (*open_window)(struct deck *deck, struct instance *instance,
+			   const struct place_order *order, struct error *err);
 
 	/* ---- end ------------------------------------------------------------------------- */
 

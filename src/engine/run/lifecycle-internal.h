@@ -32,8 +32,8 @@ bool lifecycle_is_shell(const struct instance *instance);
 
 /* The run is alive, and nothing shows it: open a window, and save that.  A start that was killed
  * before it could say that it runs is done then. */
-int lifecycle_open_window(struct operation *operation, const struct observation *seen,
-			  struct error *err);
+int lifecycle_open_window(struct operation *operation, const struct lifecycle_order *order,
+			  const struct observation *seen, struct error *err);
 
 /* The refusal of what is there and does not answer; why as in struct observation.  Returns -1. */
 int lifecycle_unknown(const struct operation *operation, const char *why, struct error *err);

@@ -91,6 +91,9 @@ struct lifecycle_order {
 	bool takes_over;
 	/* The user wants no setup of its tree (--no-setup). */
 	bool leaves_setup;
+	/* As in struct place_order. */
+	bool needs_scope, may_rebuild;
+	bool *ret_needs_rebuild;
 };
 
 enum lifecycle_outcome {

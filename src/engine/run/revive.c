@@ -77,7 +77,7 @@ struct revival {
 	struct operation *operation;
 	enum revive_cause cause;
 	enum revive_mode mode;
-	bool takes_over;
+	struct lifecycle_order start;
 };
 
 static void settle(struct revive_result *ret, enum revive_outcome outcome, const char *reason)
@@ -194,7 +194,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	struct deck *deck = revival->operation->deck;
 	struct instance *instance = revival->operation->instance;
 	struct observation seen = { .why = "not started" };
-	if (instance_relation(instance) == MACHINE_OTHER && !revival->takes_over) {
+	if (instance_relation(instance) == MACHINE_OTHER && !revival->start.takes_over) {
 		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 		cleanup_free char *host = instance_host(instance);
 		settle(ret, REVIVE_LEFT, NULL);
@@ -204,7 +204,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 					host, hint);
 		return 0;
 	}
-	if (operation_admit(revival->operation, revival->takes_over, err) < 0)
+	if (operation_admit(revival->operation, revival->start.takes_over, err) < 0)
 		return -1;
 	if (instance->run.socket)
 		seen = *operation_look(revival->operation);
@@ -224,7 +224,8 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 		settle(ret, REVIVE_ALIVE, "its window was closed");
 		return revival->mode == REVIVE_TRIAL
 			       ? 0
-			       : lifecycle_open_window(revival->operation, &seen, err);
+			       : lifecycle_open_window(revival->operation, &revival->start, &seen,
+						       err);
 	case NEED_FINISH:
 		settle(ret, REVIVED, NULL);
 		return 0;
@@ -280,7 +281,6 @@ static int bring_back(const struct revival *revival, struct error *err)
 			      revival->mode == REVIVE_REALLY &&
 			      relation_of_end(revival) == MACHINE_THIS_BOOT &&
 			      !state_is_stopping(instance->observed.state);
-	const struct lifecycle_order order = { .wish = START_AGAIN };
 	bool already;
 	int r;
 	/* With the first save of the start: one that is killed in the middle counts. */
@@ -294,7 +294,7 @@ static int bring_back(const struct revival *revival, struct error *err)
 		if (r == 0)
 			r = lifecycle_check(revival->operation, &failure);
 	} else {
-		r = lifecycle_start_locked(revival->operation, &order, &already, &failure);
+		r = lifecycle_start_locked(revival->operation, &revival->start, &already, &failure);
 		if (r < 0)
 			note_failure(revival, last_boot, is_noted, failure.message);
 	}
@@ -325,15 +325,20 @@ int revive(struct deck *deck, const char *base, const struct revive_order *order
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_revive_result struct revive_result result = { 0 };
 	struct error failure = { 0 };
-	deck->needs_scope = order->cause == REVIVE_AUTOMATIC;
 	if (operation_open_settled(deck, base, &operation, &failure) < 0) {
 		if (failure.code != ERROR_NOT_FOUND)
 			return error_move(err, &failure);
 		error_clear(&failure);
 		settle(&result, REVIVE_NOT_WANTED, "it was removed");
 	} else {
-		const struct revival revival = { &operation, order->cause, order->mode,
-						 order->takes_over };
+		const struct revival revival = {
+			.operation = &operation,
+			.cause = order->cause,
+			.mode = order->mode,
+			.start = { .wish = START_AGAIN,
+				   .takes_over = order->takes_over,
+				   .needs_scope = order->cause == REVIVE_AUTOMATIC },
+		};
 		if (decide(&revival, &result, err) < 0 ||
 		    (result.outcome == REVIVED && bring_back(&revival, err) < 0))
 			return -1;

@@ -63,13 +63,26 @@ bool lifecycle_is_shell(const struct instance *instance)
 	return attempt && attempt->rung == RUNG_SHELL;
 }
 
-int lifecycle_open_window(struct operation *operation, const struct observation *seen,
-			  struct error *err)
+static struct place_order place_order_of(const struct operation *operation,
+					 const struct lifecycle_order *order)
+{
+	return (struct place_order){
+		.lock = operation->lock,
+		.agent = operation->agent,
+		.needs_scope = order->needs_scope,
+		.may_rebuild = order->may_rebuild,
+		.ret_needs_rebuild = order->ret_needs_rebuild,
+	};
+}
+
+int lifecycle_open_window(struct operation *operation, const struct lifecycle_order *order,
+			  const struct observation *seen, struct error *err)
 {
 	struct instance *instance = operation->instance;
-	if (operation_find_agent(operation, err) < 0 ||
-	    operation->place->open_window(operation->deck, operation->lock, instance,
-					  operation->agent, err) < 0)
+	if (operation_find_agent(operation, err) < 0)
+		return -1;
+	const struct place_order begin = place_order_of(operation, order);
+	if (operation->place->open_window(operation->deck, instance, &begin, err) < 0)
 		return -1;
 	log_info("its window was gone: opened again");
 	if (operation_save(operation, err) < 0)
@@ -80,7 +93,8 @@ int lifecycle_open_window(struct operation *operation, const struct observation 
 /* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared
  * away. LIFECYCLE_ALIVE: it runs. */
 enum { LIFECYCLE_ALIVE = 1 };
-static int clear_remains(struct operation *operation, struct error *err)
+static int clear_remains(struct operation *operation, const struct lifecycle_order *order,
+			 struct error *err)
 {
 	struct instance *instance = operation->instance;
 	const struct place *place = operation->place;
@@ -99,7 +113,8 @@ static int clear_remains(struct operation *operation, struct error *err)
 	if (need == NEED_ANSWER)
 		return lifecycle_unknown(operation, seen.why, err);
 	if (need == NEED_WINDOW)
-		return lifecycle_open_window(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
+		return lifecycle_open_window(operation, order, &seen, err) < 0 ? -1
+									       : LIFECYCLE_ALIVE;
 	if (need == NEED_NOTHING)
 		return operation_note_alive(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
 	if (seen.presence != PRESENCE_NONE && lifecycle_check_before_end(operation, err) < 0)
@@ -159,24 +174,25 @@ static int check_outside(const struct operation *operation, struct error *err)
 
 /* From here on the instance has the run's places and its ladder. */
 static int plan_run(const struct operation *operation, enum transcript_fact fact,
-		    enum start_wish wish, struct error *err)
+		    const struct lifecycle_order *order, struct error *err)
 {
+	const struct place_order begin = place_order_of(operation, order);
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
 	run_clear(&instance->run);
 	instance->run.id = naming_new_uuid();
 	log_set_run(instance->run.id);
-	if (operation->place->prepare(deck, instance, operation->agent, err) < 0) {
+	if (operation->place->prepare(deck, instance, &begin, err) < 0) {
 		run_clear(&instance->run);
 		return -1;
 	}
 	const struct planning planning = {
 		.deck = deck,
-		.lock = operation->lock,
+		.order = &begin,
 		.instance = instance,
 		.agent = operation->agent,
 		.fact = fact,
-		.purpose = wish == START_FRESH ? PLAN_FRESH : PLAN_RESUME,
+		.purpose = order->wish == START_FRESH ? PLAN_FRESH : PLAN_RESUME,
 	};
 	if (conversation_plan(&planning, err) < 0 || check_outside(operation, err) < 0) {
 		(void)operation->place->end(deck, instance, 0, NULL, NULL);
@@ -194,16 +210,17 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 
 /* Not with the agent's run, which holds its conversation: others would wait as long as it takes.
  * What a kill leaves in the container is ended by the next start. */
-static int set_up_inside(struct operation *operation, struct error *err)
+static int set_up_inside(struct operation *operation, const struct lifecycle_order *order,
+			 struct error *err)
 {
+	const struct place_order begin = place_order_of(operation, order);
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	struct error failure = { 0 };
 	const struct place_command command = {
-		.lock = operation->lock,
-		.agent = operation->agent,
+		.order = &begin,
 		.argv = &argv,
 		.is_users = true,
 		.timeout_ms = (int)(deck->settings.setup_timeout_s * 1000),
@@ -213,7 +230,7 @@ static int set_up_inside(struct operation *operation, struct error *err)
 	/* The old run's attempts are still to be read. */
 	struct run before = instance->run;
 	instance->run = (struct run){ .id = naming_new_uuid() };
-	int r = operation->place->prepare(deck, instance, operation->agent, &failure);
+	int r = operation->place->prepare(deck, instance, &begin, &failure);
 	if (r == 0) {
 		r = operation->place->run_command(deck, instance, &command, &result, &failure);
 		(void)operation->place->end(deck, instance, 0, NULL, NULL);
@@ -245,7 +262,7 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 	enum transcript_fact fact;
 	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
 
-	int r = clear_remains(operation, err);
+	int r = clear_remains(operation, order, err);
 	if (r != 0) {
 		*ret_already = r == LIFECYCLE_ALIVE;
 		return r < 0 ? -1 : 0;
@@ -255,7 +272,7 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
 	    (order->leaves_setup && setup_leave(operation->lock, instance, err) < 0) ||
 	    setup_run(deck, operation->lock, instance, err) < 0 ||
-	    set_up_inside(operation, err) < 0 ||
+	    set_up_inside(operation, order, err) < 0 ||
 	    report_take_note(deck, instance, operation->agent, &claim, err) < 0 ||
 	    conversation_settle_shared(deck, instance, &claim, err) < 0 ||
 	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
@@ -267,7 +284,7 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 	/* Where it is started is known only now. */
 	if (lifecycle_check(operation, err) < 0 ||
 	    conversation_claim(deck, instance, operation->agent, &claim, err) < 0 ||
-	    plan_run(operation, fact, wish, err) < 0)
+	    plan_run(operation, fact, order, err) < 0)
 		return -1;
 	const int64_t last_used_at = instance->last_used_at;
 	if (wish != START_AGAIN)
@@ -280,8 +297,8 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 	gaps_warn(deck, instance);
 
 	struct error failure = { 0 };
-	if (operation->place->launch(deck, operation->lock, instance, operation->agent, &failure) <
-	    0) {
+	const struct place_order begin = place_order_of(operation, order);
+	if (operation->place->launch(deck, instance, &begin, &failure) < 0) {
 		/* No agent has run: the first launch, with its prompt, is still to come. */
 		instance->last_used_at = last_used_at;
 		log_error("not started: %s", failure.message);
@@ -393,7 +410,7 @@ int lifecycle_show(struct deck *deck, const char *base, struct error *err)
 	const struct observation *seen = operation_look(&operation);
 	if (seen->presence != PRESENCE_ALIVE || !seen->lacks_window)
 		return 0;
-	if (lifecycle_open_window(&operation, seen, err) < 0)
+	if (lifecycle_open_window(&operation, &(struct lifecycle_order){ 0 }, seen, err) < 0)
 		return -1;
 	cleanup_instance struct instance *shown = TAKE_PTR(operation.instance);
 	/* The view's pane may need the lock. */

@@ -17,7 +17,7 @@ enum {
 	ROWS = 50,
 };
 
-int container_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err)
 {
 	if (!instance->recipe)
@@ -26,9 +26,9 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 	free(instance->run.capsule);
 	instance->run.capsule = container_capsule_directory(deck, instance);
 	if (container_make_directories(deck, instance, err) < 0 ||
-	    place_host.prepare(deck, instance, agent, err) < 0)
+	    place_host.prepare(deck, instance, order, err) < 0)
 		return -1;
-	container_fill_home(deck, instance, agent);
+	container_fill_home(deck, instance, order->agent);
 	return container_write_files(deck, instance, err);
 }
 
@@ -169,13 +169,13 @@ void container_pane_argv(const struct deck *deck, const struct instance *instanc
 }
 
 /* The host starts the tmux server, and takes it and its pane for the run. */
-static int launch_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			 const struct agent *agent, struct error *err)
+static int launch_window(struct deck *deck, struct instance *instance,
+			 const struct place_order *order, struct error *err)
 {
 	struct run *run = &instance->run;
 	const struct process_id capsule = run->server, inside = run->pane;
 	run->server = run->pane = run->window = (struct process_id){ 0 };
-	int r = place_host.launch(deck, lock, instance, agent, err);
+	int r = place_host.launch(deck, instance, order, err);
 	run->window = run->server;
 	run->server = capsule;
 	run->pane = inside;
@@ -204,9 +204,8 @@ static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *e
 {
 	struct instance *instance = ladder->instance;
 	const struct ladder again = { .deck = ladder->deck,
-				      .lock = ladder->lock,
 				      .instance = instance,
-				      .agent = ladder->agent };
+				      .order = ladder->order };
 	struct error why = { 0 };
 	if (come_up(ladder, ret, &why) == 0)
 		return 0;
@@ -221,14 +220,13 @@ static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *e
 		       : come_up(ladder, ret, err);
 }
 
-static int begin(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		 const struct agent *agent, struct error *err)
+static int begin(struct deck *deck, struct instance *instance, const struct place_order *order,
+		 struct error *err)
 {
 	cleanup_ladder struct ladder ladder = {
 		.deck = deck,
-		.lock = lock,
 		.instance = instance,
-		.agent = agent,
+		.order = *order,
 	};
 	cleanup_capsule struct capsule *capsule = NULL;
 	/* container_run_command() may have brought it up for this run. */
@@ -241,7 +239,7 @@ static int begin(struct deck *deck, struct store_lock *lock, struct instance *in
 		return -1;
 	if (instance->run.offer)
 		return 0;
-	return start_agent(deck, instance, agent, capsule, err);
+	return start_agent(deck, instance, order->agent, capsule, err);
 }
 
 /* ---- a command before the agent ------------------------------------------------------------ */
@@ -260,7 +258,7 @@ static int run_in(struct capsule *capsule, struct deck *deck, struct instance *i
 	};
 	struct process_id process;
 	struct capsule_status status;
-	environment_inside(deck, instance, command->agent, &beginning.environment);
+	environment_inside(deck, instance, command->order->agent, &beginning.environment);
 	/* The program writes to a terminal, and we read its words. */
 	strvec_push(&beginning.environment, "NO_COLOR=1");
 	strvec_push(&beginning.environment, "TERM=dumb");
@@ -288,9 +286,8 @@ static int bring_up_idle(struct deck *deck, struct instance *instance,
 	for (unsigned i = 0; i < TRIES; i++) {
 		cleanup_ladder struct ladder ladder = {
 			.deck = deck,
-			.lock = command->lock,
 			.instance = instance,
-			.agent = command->agent,
+			.order = *command->order,
 		};
 		struct capsule_status status;
 		if (bring_up(&ladder, ret, err) < 0 ||
@@ -319,17 +316,16 @@ int container_run_command(struct deck *deck, struct instance *instance,
 }
 
 /* The container may be paused as well. */
-static int wake_up(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		   const struct agent *agent, struct capsule **ret, struct error *err)
+static int wake_up(struct deck *deck, struct instance *instance, const struct place_order *order,
+		   struct capsule **ret, struct error *err)
 {
 	if (container_connect(instance->run.capsule, &instance->run.server,
 			      clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0)
 		return 0;
 	cleanup_ladder struct ladder ladder = {
 		.deck = deck,
-		.lock = lock,
 		.instance = instance,
-		.agent = agent,
+		.order = *order,
 	};
 	return ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
 			       capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS,
@@ -357,12 +353,12 @@ static int hand_missing_secrets(const struct deck *deck, const struct instance *
 	return 0;
 }
 
-int container_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			  const struct agent *agent, struct error *err)
+int container_open_window(struct deck *deck, struct instance *instance,
+			  const struct place_order *order, struct error *err)
 {
 	const struct place_run run = place_run_of(instance);
 	cleanup_capsule struct capsule *capsule = NULL;
-	if (wake_up(deck, lock, instance, agent, &capsule, err) < 0 ||
+	if (wake_up(deck, instance, order, &capsule, err) < 0 ||
 	    hand_missing_secrets(deck, instance, capsule, err) < 0)
 		return -1;
 	if (!container_lacks_window(&run))
@@ -370,22 +366,23 @@ int container_open_window(struct deck *deck, struct store_lock *lock, struct ins
 	if (container_end_window(deck, instance, 0, err) < 0)
 		return -1;
 	/* The files of the window are new; the run and its ladder are the old ones. */
-	if (place_host.prepare(deck, instance, agent, err) < 0 ||
-	    container_write_files(deck, instance, err) < 0 || store_save(lock, instance, err) < 0)
+	if (place_host.prepare(deck, instance, order, err) < 0 ||
+	    container_write_files(deck, instance, err) < 0 ||
+	    store_save(order->lock, instance, err) < 0)
 		return -1;
-	if (launch_window(deck, lock, instance, agent, err) < 0)
+	if (launch_window(deck, instance, order, err) < 0)
 		return -1;
 	replace_string(&instance->came_back.lost, NULL);
 	instance->came_back = (struct comeback){ .at = clock_wall_us() };
 	return 0;
 }
 
-int container_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		     const struct agent *agent, struct error *err)
+int container_launch(struct deck *deck, struct instance *instance, const struct place_order *order,
+		     struct error *err)
 {
-	int r = begin(deck, lock, instance, agent, err);
+	int r = begin(deck, instance, order, err);
 	if (r == 0)
-		r = launch_window(deck, lock, instance, agent, err);
+		r = launch_window(deck, instance, order, err);
 	if (r < 0)
 		(void)container_end(deck, instance, 0, NULL, NULL);
 	return r;

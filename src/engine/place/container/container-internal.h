@@ -102,10 +102,9 @@ struct json_object *ladder_deck_labels(const struct deck *deck) MUST_USE;
 /* A container as the ladder sees it. */
 struct ladder {
 	struct deck *deck;
-	struct store_lock *lock;
 	struct instance *instance;
-	const struct agent *agent;
-	struct engine *engine; /* owned */
+	struct place_order order; /* zero where nothing is begun */
+	struct engine *engine;    /* owned */
 	struct container found;
 	bool exists;
 	char *image_id; /* of an image with the recipe's layers, where the recipe's id is unknown */
@@ -148,15 +147,15 @@ int reach_await_capsule(struct ladder *ladder, int64_t deadline_ms, struct capsu
  * it.  NULL: the image has the program.  The caller frees. */
 char *container_host_program(const struct instance *instance) MUST_USE;
 
-int container_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err);
 int container_run_command(struct deck *deck, struct instance *instance,
 			  const struct place_command *command, struct child_result *ret,
 			  struct error *err);
-int container_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		     const struct agent *agent, struct error *err);
-int container_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			  const struct agent *agent, struct error *err);
+int container_launch(struct deck *deck, struct instance *instance, const struct place_order *order,
+		     struct error *err);
+int container_open_window(struct deck *deck, struct instance *instance,
+			  const struct place_order *order, struct error *err);
 int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
 			    const struct agent *agent, struct error *err);
 void container_pane_argv(const struct deck *deck, const struct instance *instance,

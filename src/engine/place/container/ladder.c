@@ -227,7 +227,7 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		.linked_mount = mounts_find_link(&ladder->places),
 		.link = ladder->places.link,
 		.base = IMAGE_SAME,
-		.may_rebuild = ladder->deck->may_rebuild,
+		.may_rebuild = ladder->order.may_rebuild,
 		.may_unpause = true,
 		.is_new = ladder_is_new(ladder->instance),
 		.name = ladder->instance->base,
@@ -311,7 +311,7 @@ static void collect_mounts(const struct ladder *ladder, struct engine_mounts *re
 		add_mount(ret, recipe->directory, recipe->directory, false);
 	add_mount(ret, passwd, "/etc/passwd", true);
 	add_mount(ret, group, "/etc/group", true);
-	if (is_isolated(ladder->agent))
+	if (is_isolated(ladder->order.agent))
 		add_mount(ret, state, state, false);
 	const char *program = recipe_program_mount(recipe);
 	if (program)
@@ -397,8 +397,9 @@ static int create(struct ladder *ladder, struct error *err)
 	replace_string(&instance->container_id, id);
 	instance->container_memory = recipe->memory;
 	instance->container_pids = recipe->pids;
-	return store_save(ladder->lock, instance, err) < 0 ? -1
-							   : reach_check_files(ladder, id, err);
+	return store_save(ladder->order.lock, instance, err) < 0
+		       ? -1
+		       : reach_check_files(ladder, id, err);
 }
 
 /* podman that was killed while it started a container takes its files for mounted, and finds none.
@@ -462,7 +463,7 @@ static int build(struct ladder *ladder, struct error *err)
 			  instance->recipe->build);
 	return build_image(ladder->deck, ladder->engine, instance->recipe, err) < 0
 		       ? -1
-		       : store_save(ladder->lock, instance, err);
+		       : store_save(ladder->order.lock, instance, err);
 }
 
 static int do_step(struct ladder *ladder, enum recreate_step step, struct error *err)
@@ -510,7 +511,7 @@ static int note_container(const struct ladder *ladder, struct error *err)
 	if (streq(or_empty(instance->container_id), id))
 		return 0;
 	replace_string(&instance->container_id, id);
-	return store_save(ladder->lock, instance, err);
+	return store_save(ladder->order.lock, instance, err);
 }
 
 /* With the consent, would there be a plan? */
@@ -520,7 +521,7 @@ static void note_consent(struct ladder *ladder, const struct recreate_facts *fac
 	cleanup_recreate_plan struct recreate_plan plan = { 0 };
 	struct recreate_facts agreed = *facts;
 	agreed.may_rebuild = true;
-	ladder->deck->needs_rebuild = recreate_plan(&agreed, title, &plan, NULL) == 0;
+	*ladder->order.ret_needs_rebuild = recreate_plan(&agreed, title, &plan, NULL) == 0;
 }
 
 /* The caller saves the instance. */
@@ -561,7 +562,8 @@ int ladder_climb(struct ladder *ladder, struct error *err)
 	if (gather(ladder, &facts, err) < 0)
 		return -1;
 	if (recreate_plan(&facts, hint, &plan, err) < 0) {
-		note_consent(ladder, &facts, hint);
+		if (ladder->order.ret_needs_rebuild)
+			note_consent(ladder, &facts, hint);
 		return -1;
 	}
 	log_info("container %s: tier %u", instance->base, plan.tier);

@@ -25,10 +25,10 @@ struct observation host_observe(struct deck *deck, const struct instance *instan
 int host_how_ended(const struct instance *instance, struct exit_record *ret, struct error *err);
 
 int host_probe(struct deck *deck, const struct instance *instance, struct error *err);
-int host_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+int host_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		 struct error *err);
-int host_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		const struct agent *agent, struct error *err);
+int host_launch(struct deck *deck, struct instance *instance, const struct place_order *order,
+		struct error *err);
 
 int host_end(struct deck *deck, const struct instance *instance, int grace_ms, char **ret_words,
 	     struct error *err);

@@ -30,9 +30,8 @@ static bool host_lacks_window(const struct place_run *run UNUSED)
 	return false;
 }
 
-static int host_open_window(struct deck *deck UNUSED, struct store_lock *lock UNUSED,
-			    struct instance *instance UNUSED, const struct agent *agent UNUSED,
-			    struct error *err UNUSED)
+static int host_open_window(struct deck *deck UNUSED, struct instance *instance UNUSED,
+			    const struct place_order *order UNUSED, struct error *err UNUSED)
 {
 	return 0;
 }
@@ -66,7 +65,7 @@ static int host_run_command(struct deck *deck, struct instance *instance,
 	cleanup_close int cwd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (cwd < 0)
 		return error_set_errno(err, errno, "open %s", directory);
-	environment_build(deck, instance, command->agent, &environment);
+	environment_build(deck, instance, command->order->agent, &environment);
 	const struct child_request request = {
 		.argv = (const char *const *)command->argv->items,
 		.environment = environment.items,

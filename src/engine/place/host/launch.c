@@ -40,18 +40,18 @@ static bool is_below_manager(void)
 	return group && strstr(group, manager);
 }
 
-int host_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+int host_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		 struct error *err)
 {
 	enum isolation isolation = isolation_decide(deck);
-	if (isolation != ISOLATION_SCOPE && deck->needs_scope &&
+	if (isolation != ISOLATION_SCOPE && order->needs_scope &&
 	    deck->settings.tmux.launch_in_user_scope != OFF && is_below_manager())
 		return error_set(err, ERROR_UNAVAILABLE, "it cannot get a scope now: %s",
 				 or_empty(deck->bus_why));
 	if (isolation == ISOLATION_SCOPE)
 		isolation_ensure_linger(deck);
 	choose_places(deck, instance, isolation);
-	if (runfiles_write(deck, instance, agent, err) < 0)
+	if (runfiles_write(deck, instance, order->agent, err) < 0)
 		return -1;
 	deck_refresh_ssh_agent(deck);
 	return 0;
@@ -59,13 +59,13 @@ int host_prepare(struct deck *deck, struct instance *instance, const struct agen
 
 /* The scope was refused: the same run, outside of one.  Its files move, and so does what the ladder
  * says about them. */
-static int move_to_direct(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			  const struct agent *agent, struct error *err)
+static int move_to_direct(struct deck *deck, struct instance *instance,
+			  const struct place_order *order, struct error *err)
 {
 	cleanup_free char *old_settings = runfiles_settings(instance);
 	(void)host_remove_files(instance, NULL);
 	choose_places(deck, instance, ISOLATION_DIRECT);
-	if (runfiles_write(deck, instance, agent, err) < 0)
+	if (runfiles_write(deck, instance, order->agent, err) < 0)
 		return -1;
 	cleanup_free char *settings = runfiles_settings(instance);
 	for (size_t i = 0; old_settings && settings && i < instance->run.attempt_count; i++) {
@@ -74,7 +74,7 @@ static int move_to_direct(struct deck *deck, struct store_lock *lock, struct ins
 			if (streq(argv->items[j], old_settings))
 				replace_string(&argv->items[j], settings);
 	}
-	return store_save(lock, instance, err);
+	return store_save(order->lock, instance, err);
 }
 
 /* The gate waits on its descriptor 0 and becomes tmux when it reads a byte: so that no process of
@@ -178,13 +178,13 @@ static int launch_once(struct deck *deck, struct instance *instance, const struc
 	return r;
 }
 
-int host_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		const struct agent *agent, struct error *err)
+int host_launch(struct deck *deck, struct instance *instance, const struct place_order *order,
+		struct error *err)
 {
 	bool scope_refused = false;
 	struct error first = { 0 };
-	int r = launch_once(deck, instance, agent, &scope_refused, &first);
-	if (r < 0 && scope_refused && deck->needs_scope)
+	int r = launch_once(deck, instance, order->agent, &scope_refused, &first);
+	if (r < 0 && scope_refused && order->needs_scope)
 		/* The manager is about to end, or is busy: later. */
 		(void)error_prefix(&first, "no scope for it now");
 	else if (r < 0 && scope_refused) {
@@ -196,9 +196,9 @@ int host_launch(struct deck *deck, struct store_lock *lock, struct instance *ins
 		log_info("tmux cgroup isolation: disabled (user manager not reachable: %s)",
 			 first.message);
 		error_clear(&first);
-		if (move_to_direct(deck, lock, instance, agent, err) < 0)
+		if (move_to_direct(deck, instance, order, err) < 0)
 			return -1;
-		r = launch_once(deck, instance, agent, &scope_refused, &first);
+		r = launch_once(deck, instance, order->agent, &scope_refused, &first);
 	}
 	if (r < 0) {
 		(void)host_remove_files(instance, NULL);
