@@ -72,7 +72,7 @@ static char *nested_note(const char *tmux)
 	cleanup_free char *socket = xstrndup(tmux, strcspn(tmux, ",")), *prefix = NULL;
 	/* Usually they are the same: ours is that of the user's tmux.conf. */
 	const bool is_known = tmux_prefix(socket, &prefix, NULL) == 0 &&
-			      !prefix[strcspn(prefix, "#{},")];
+			      !strpbrk(or_empty(prefix), "#{},");
 	const char *outer = is_known ? prefix : "#{prefix}";
 	cleanup_free char *keys = xasprintf(KEYS("%s"), outer);
 	cleanup_free char *leave = deck_env_instance()
