@@ -2,6 +2,7 @@
 #include "assess/walk.h"
 
 #include "base/fsutil.h"
+#include "base/libc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 enum {
 	RULES_MOST = 256 << 10, /* bytes of .gitignore and the like */
@@ -155,6 +157,16 @@ static int type_of(int directory, const struct dirent *entry)
 	return IFTODT(status.st_mode);
 }
 
+/* Called for each file: printf would take as long as the file's lstat. */
+static char *path_of(const struct walk *walk, const char *name)
+{
+	const size_t above = walk->path.length, length = strlen(name);
+	char *path = xcalloc(1, above + length + 1);
+	memcpy(path, strbuf_text(&walk->path), above);
+	memcpy(path + above, name, length);
+	return path;
+}
+
 static void add_file(struct walk *walk, const char *name, const struct stat *status)
 {
 	struct tree *tree = walk->tree;
@@ -162,7 +174,7 @@ static void add_file(struct walk *walk, const char *name, const struct stat *sta
 		tree->files = xreallocarray(tree->files, tree->count ? 2 * tree->count : 1,
 					    sizeof(*tree->files));
 	tree->files[tree->count++] = (struct tree_file){
-		.path = xasprintf("%s%s", strbuf_text(&walk->path), name),
+		.path = path_of(walk, name),
 		.mode = status->st_mode,
 		.uid = status->st_uid,
 		.gid = status->st_gid,
@@ -177,7 +189,7 @@ static void check_tree_entry(struct walk *walk, int directory, const char *name)
 {
 	struct stat status;
 	static const char *const rules[] = { ".gitignore", ".gitattributes", ".gitmodules", NULL };
-	if (is_one_of(name, rules))
+	if (*name == '.' && is_one_of(name, rules))
 		check_rules(walk, directory, name);
 	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		add_file(walk, name, &status);
@@ -241,20 +253,22 @@ static bool is_separate(const struct walk *walk)
 static void walk_directory(struct walk *walk, int parent, const char *name, int depth)
 {
 	size_t length = walk->path.length;
-	struct stat status;
+	struct statx status;
 	cleanup_close int fd = openat(parent, name,
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT && !walk->tree && depth > 0)
 		return;
-	if (fd < 0 || fstat(fd, &status) < 0) {
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, 0, &status) < 0) {
 		refuse(walk, name, "cannot be read");
 		return;
 	}
+	const dev_t device = makedev(status.stx_dev_major, status.stx_dev_minor);
 	if (depth == 0)
-		walk->device = status.st_dev;
+		walk->device = device;
 	else
 		strbuf_addf(&walk->path, "%s/", name);
-	if (status.st_dev != walk->device || (depth > 0 && fs_is_mount_point(parent, name))) {
+	if (device != walk->device ||
+	    (depth > 0 && status.stx_attributes & STATX_ATTR_MOUNT_ROOT)) {
 		refuse(walk, "", "is on another file system, or mounted there");
 	} else if (depth > LOOK_DIRECTORIES_DEEP) {
 		refuse(walk, "", "is too deep");
