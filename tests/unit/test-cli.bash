@@ -1328,6 +1328,20 @@ case_no_library_of_containers() {
 		fail "the loader does not tell of libcurl: $(<"$home/err")"
 }
 
+# The index of many sessions is large. A hint that looks for the title once more read it again.
+case_show_reads_the_index_once() {
+	local words
+	command -v strace >/dev/null || return 0
+	must add . -t a --agent demo
+	deck+=("AGENTDECK_INSTANCE=$(value a id)" ASAN_OPTIONS=detect_leaks=0)
+	for words in 'show a' 'show a --verbose' current; do
+		# shellcheck disable=SC2086 # words
+		"${deck[@]}" strace -qq -e trace=openat -o "$home/trace" agentdeck session $words >"$home/out" 2>"$home/err" ||
+			fail "session $words: $(<"$home/err")"
+		[ "$(grep -c 'instances.json"' "$home/trace")" = 1 ] || fail "session $words: $(grep instances "$home/trace")"
+	done
+}
+
 case_container_recipe() {
 	local engine image base socket=$home/engine.sock
 	command -v python3 >/dev/null || return 0

@@ -269,7 +269,7 @@ static void print_restart(const struct app *app, const struct instance *instance
 		line("  restarts", text);
 	}
 	if (instance->observed.held) {
-		cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+		cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 		cleanup_free char *text = xasprintf("%s; once that is fixed: agentdeck start %s",
 						    instance->observed.held, hint);
 		line("Held", text);
@@ -282,7 +282,7 @@ static void print_freed(const struct app *app, const struct instance *instance)
 	const struct workspace *workspace = instance->workspace;
 	if (!workspace || instance->ending.stage != ENDING_FREED)
 		return;
-	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 	cleanup_free char *work = tree_work_text(workspace);
 	cleanup_free char *range = xasprintf(
 		"%s..%s", workspace->base_branch ? workspace->base_branch : workspace->base,
@@ -309,7 +309,7 @@ static void print_end(const struct app *app, const struct instance *instance)
 	print_freed(app, instance);
 	if (instance->ending.stage != ENDING_UNDECIDED)
 		return;
-	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 	cleanup_free char *seen = xstrdup(or_empty(instance->ending.seen));
 	char *rest = seen;
 	line("Undecided", instance->ending.why);
@@ -477,7 +477,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	const struct attempt *attempt = run_attempt(&instance->run);
 	const bool is_live = attempt && place_row_is_live(row);
 	cleanup_free char *status = status_text(view);
-	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 	cleanup_free char *attach = xasprintf("agentdeck attach %s", hint);
 	line("Title", instance->title);
 	line("Id", instance->id);
@@ -511,9 +511,10 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Go to it with", attach);
 }
 
-static int show(struct app *app, const struct store_row *row, struct error *err)
+static int run_show(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
+	const struct store_row *row = app->session;
 	cleanup_instance struct instance *instance = NULL;
 	if (row->damage)
 		return error_set(err, ERROR_CORRUPT, "%s", row->damage);
@@ -543,24 +544,20 @@ static int show(struct app *app, const struct store_row *row, struct error *err)
 	return 0;
 }
 
-static int run_show(struct app *app, struct error *err)
-{
-	return show(app, app->session, err);
-}
-
 /* Find the session of this pane, by our environment or else by our tmux server. */
 static int run_current(struct app *app, struct error *err)
 {
-	cleanup_store_rows struct store_rows rows = { 0 };
 	const char *id = deck_env_instance();
-	if (store_list(app->deck.store, &rows, err) < 0)
+	if (store_list(app->deck.store, &app->rows, err) < 0)
 		return -1;
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct store_row *row = &rows.rows[i];
+	for (size_t i = 0; i < app->rows.count; i++) {
+		const struct store_row *row = &app->rows.rows[i];
 		bool by_id = id && streq(row->id, id);
 		bool by_socket = row->socket && terminal_is_own(row->socket);
-		if (by_id || by_socket)
-			return show(app, row, err);
+		if (by_id || by_socket) {
+			app->session = row;
+			return run_show(app, err);
+		}
 	}
 	return error_set(err, ERROR_NOT_FOUND,
 			 "this terminal is not in a session of profile %s: see "
