@@ -189,7 +189,8 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 	if (process_open(&instance->run.pane, &agent, NULL) != 0)
 		agent = -1;
 	client_environment(name, &environment);
-	cleanup_free char *note = is_empty(getenv("TMUX")) ? NULL : nested_note(getenv("TMUX"));
+	const char *tmux = or_empty(getenv("TMUX"));
+	cleanup_free char *note = *tmux ? nested_note(tmux) : NULL;
 	how.nested_note = note;
 	tmux_attach_argv(instance->run.socket, &how, &argv);
 	const struct child_watch watch = { .fd = agent,
