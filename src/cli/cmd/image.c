@@ -53,10 +53,18 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 	      struct error *err)
 {
 	struct error why = { 0 };
-	int r = lifecycle_add(&app->deck, wish, ret, &why);
+	bool lacks_default_image = false;
+	struct container_order container = { 0 };
+	struct lifecycle_new asking = *wish;
+	if (wish->container) {
+		container = *wish->container;
+		container.ret_lacks_default_image = &lacks_default_image;
+		asking.container = &container;
+	}
+	int r = lifecycle_add(&app->deck, &asking, ret, &why);
 	if (r == 0)
 		return 0;
-	if (!app->deck.lacks_default_image || app->json || !ask_is_possible() ||
+	if (!lacks_default_image || app->json || !ask_is_possible() ||
 	    !program_is_installed(CONTAINER_IMAGE_PROGRAM))
 		return error_move(err, &why);
 	complain("%s", why.message);

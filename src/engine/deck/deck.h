@@ -54,9 +54,6 @@ struct deck {
 	bool has_kept_config; /* then: the last good one is in use */
 	char *config_text;    /* of config.toml; NULL: it cannot be used */
 	struct strvec warnings;
-	/* Set by a resolution that failed for no other reason than that the engine lacks the
-	 * default image. */
-	bool lacks_default_image;
 	/* What a build says, line by line, when it takes long; and the last lines of one that
 	 * failed.  NULL: no progress is shown. */
 	void (*on_progress)(const char *line, bool is_failure);

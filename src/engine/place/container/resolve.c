@@ -369,8 +369,9 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	int r = settle_image(engine, order->engine, image, recipe, &why);
 	if (r == 0)
 		return 0;
-	deck->lacks_default_image = why.code == ERROR_NOT_FOUND &&
-				    streq(image, CONTAINER_DEFAULT_IMAGE);
+	if (order->ret_lacks_default_image)
+		*order->ret_lacks_default_image = why.code == ERROR_NOT_FOUND &&
+						  streq(image, CONTAINER_DEFAULT_IMAGE);
 	return error_move(err, &why);
 }
 

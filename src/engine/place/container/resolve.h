@@ -31,6 +31,9 @@ struct container_order {
 	/* Variables of the agent's login, by its entry: with auth "token", those of them that are
 	 * set become secrets, unless secrets names one of them. */
 	const struct strvec *login;
+	/* Set by a resolution that failed for no other reason than that the engine lacks the
+	 * default image. */
+	bool *ret_lacks_default_image;
 };
 
 /* The part that asks no engine: check the order, and write it into the recipe.  A source of a mount
