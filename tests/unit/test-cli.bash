@@ -1328,6 +1328,26 @@ case_no_library_of_containers() {
 		fail "the loader does not tell of libcurl: $(<"$home/err")"
 }
 
+case_what_is_written_is_the_users_alone() {
+	local file wide
+	umask 000
+	rm "$home/deck/config.toml"
+	must config set tmux.linger false
+	must add . -t a --agent demo
+	must session set a notes 'for me'
+	must session export a "$home/user/one.tar"
+	must backup "$home/user/all.tar"
+	must remove a --force
+	must undo
+	must list
+	umask 022
+	for file in config.toml default logs/agentdeck.log ../user/one.tar ../user/all.tar; do
+		[ -e "$home/deck/$file" ] || fail "$file: this proves nothing"
+	done
+	wide=$(find "$home/deck" "$home/user/one.tar" "$home/user/all.tar" ! -type l -perm /077 -printf '%M %p\n')
+	[ -z "$wide" ] || fail "others can read or write: $wide"
+}
+
 # The index of many sessions is large. A hint that looks for the title once more read it again.
 case_show_reads_the_index_once() {
 	local words
