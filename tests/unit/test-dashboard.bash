@@ -761,6 +761,7 @@ case_a_question_at_the_start_is_seen() {
 case_what_is_printed_is_followed_without_a_supervisor() {
 	local words
 	mkdir -m 700 "$home/deck/agents"
+	# shellcheck disable=SC2016
 	printf '#!/bin/sh\nfor say in "> " "may I?" "> " "may I?"; do printf "\\033[2J\\033[H%%s\\n" "$say"; read -r line; done\n' >"$home/finch"
 	chmod 755 "$home/finch"
 	printf 'command = ["%s"]\n[screen]\nready = ["^> "]\nwaiting = ["^may I"]\n' "$home/finch" >"$home/deck/agents/finch.toml"

@@ -169,7 +169,6 @@ static const char *const needed[] = {
 	"CLAUDE_CODE_USE_*",
 	"CLOUDSDK_*",
 	"CLOUD_ML_REGION",
-	"GEMINI_*",
 	"GH_HOST",
 	"GOOGLE_*",
 	"NODE_OPTIONS",
