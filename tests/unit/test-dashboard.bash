@@ -837,6 +837,27 @@ case_a_shell_asks_before_it_answers_a_permission() {
 	deck status --wait busy,idle --timeout 20 api
 }
 
+# The demo agent's question, described as one with choices.
+case_a_shell_asks_for_a_choice() {
+	mkdir -m 700 "$home/deck/agents"
+	printf '%s\n' '[question.command]' "yes = ''" "pick = '^ +([0-9])\. Y'" >"$home/deck/agents/demo.toml"
+	deck add . -t api --agent demo
+	deck start api --no-supervise
+	agents_terminal api
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	deck status --wait waiting --timeout 20 api
+	open 80 24 agentdeck approve api
+	await '^Which one\? Type its number; q cancels\.$' && keys q Enter
+	await '^Not answered: the agent still waits' && await 'ended: 1'
+	open 80 24 agentdeck approve api
+	await '^Which one' && keys 3 Enter
+	await 'api asks for one of its choices: name it with --choice' && await 'ended: 1'
+	open 80 24 agentdeck approve api
+	await '^Which one' && keys 2 Enter
+	await '^api: approved$' && await 'ended: 0'
+	deck status --wait busy,idle --timeout 20 api
+}
+
 # web runs, and api, which is stopped, has its conversation, too: an older version could leave that.
 twins() {
 	local manifest

@@ -125,7 +125,7 @@ static void other_questions_are_none(void **state UNUSED)
 	      PERMISSION_NONE);
 }
 
-/* What real agents showed (tests/unit/screens).  key: NULL, and the form is not WHOLE. */
+/* What real agents showed (tests/unit/screens).  key: NULL where nothing approves. */
 static const struct {
 	const char *agent, *screen, *key;
 	const char *first, *about; /* its first line, and one of the others */
@@ -148,7 +148,10 @@ static const struct {
 	{ "claude", "claude-2.1.197-plan-cut", NULL, NULL, NULL, PERMISSION_CUT },
 	{ "claude", "claude-2.1.332-plan-cut", NULL, NULL, NULL, PERMISSION_CUT },
 	{ "claude", "claude-2.1.332-exit-plan", NULL, NULL, NULL, PERMISSION_NONE },
-	{ "claude", "claude-2.1.332-question", NULL, NULL, NULL, PERMISSION_NONE },
+	{ "claude", "claude-2.1.332-question", NULL, " ☐ Library\n", "\nWhich library?\n",
+	  PERMISSION_WHOLE },
+	{ "gemini", "gemini-0.61.0-edit", "1", " ? Edit  x.c: return 1 => return 0\n",
+	  " │ 3 +     return 0;  ", PERMISSION_WHOLE },
 	{ "codex", "codex-0.171.0-run", "y", "  Would you like to run the following command?\n",
 	  "\n  $ touch /home/dev/work/made\n", PERMISSION_WHOLE },
 	/* A line of the command looks like the title. */
@@ -204,7 +207,7 @@ static void real_questions_are_read_as_they_are_meant(void **state UNUSED)
 			fail_msg("%s: %d", real[i].screen, (int)form);
 		if (form != PERMISSION_WHOLE)
 			continue;
-		assert_string_equal(found.yes_key, real[i].key);
+		assert_string_equal(or_empty(found.yes_key), or_empty(real[i].key));
 		assert_string_equal(found.no_key, "Escape");
 		if (!starts_with(found.text, real[i].first) || !strstr(found.text, real[i].about))
 			fail_msg("%s: %s", real[i].screen, found.text);
@@ -228,6 +231,28 @@ static void a_real_question_without_one_of_its_lines_is_refused(void **state UNU
 		if (read_as("claude", screen, &permission) == PERMISSION_WHOLE)
 			fail_msg("without %s:\n%s", needed[i], screen);
 	}
+}
+
+/* All but the one that takes a text, and those below it. */
+static void choices_are_offered_by_their_keys(void **state UNUSED)
+{
+	cleanup_permission struct permission found = { 0 }, marked = { 0 };
+	cleanup_free char *screen = real_screen("claude-2.1.332-question");
+	assert_int_equal(read_as("claude", screen, &found), PERMISSION_WHOLE);
+	assert_int_equal(found.choices.count, 2);
+	assert_string_equal(found.choices.items[0], "1");
+	assert_string_equal(found.choices.items[1], "2");
+	/* A digit would be a part of the text now. */
+	memcpy(strstr(screen, "❯ 1."), "  1.  ", strlen("❯ 1."));
+	cleanup_strbuf struct strbuf moved = { 0 };
+	char *typed = strstr(screen, "  3. Type");
+	strbuf_addf(&moved, "%.*s❯%s", (int)(typed - screen), screen, typed + 1);
+	assert_int_equal(read_as("claude", moved.data, &marked), PERMISSION_NONE);
+	/* Without the lines below it, it is another dialog. */
+	*strstr(screen,
+		"\n────────────────────────────────────────────────────────────────────────────────\n  4.") =
+		'\0';
+	assert_int_equal(read_as("claude", screen, &marked), PERMISSION_NONE);
 }
 
 static void only_entries_with_questions_are_answered(void **state UNUSED)
@@ -288,6 +313,7 @@ int main(void)
 		cmocka_unit_test(an_entry_of_the_user_changes_single_values),
 		cmocka_unit_test(real_questions_are_read_as_they_are_meant),
 		cmocka_unit_test(a_real_question_without_one_of_its_lines_is_refused),
+		cmocka_unit_test(choices_are_offered_by_their_keys),
 		cmocka_unit_test(only_entries_with_questions_are_answered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

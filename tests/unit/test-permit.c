@@ -10,10 +10,13 @@
 #include "engine/terminal/terminal.h"
 
 #define RULE "────────────────────"
-#define ASK(command)                                                                           \
-	"stty raw -echo; printf '" RULE "\\r\\n Demo command\\r\\n\\r\\n   " command           \
-	"\\r\\n\\r\\n Do you want to proceed?\\r\\n ❯ 1. Yes\\r\\n   2. No\\r\\n\\r\\n Esc " \
-	"to cancel\\r\\n'; "
+#define DRAWN(command)                                                                              \
+	RULE "\\r\\n Demo command\\r\\n\\r\\n   " command                                           \
+	     "\\r\\n\\r\\n Do you want to proceed?\\r\\n ❯ 1. Yes\\r\\n   2. No\\r\\n\\r\\n Esc " \
+	     "to cancel\\r\\n'; "
+#define ASK(command) "stty raw -echo; printf '" DRAWN(command)
+/* In place of the question before, and at once. */
+#define ASK_NEXT(command) "printf '\\033[2J\\033[H" DRAWN(command)
 /* The same in the words of an agent that reports nothing. */
 #define ASK_FRAMED                                                                                            \
 	"stty raw -echo; printf '╭────╮\\r\\n│ ? Shell  make  │\\r\\n│ Allow execution of " \
@@ -101,8 +104,7 @@ static void check_next_question(struct fake_desk *desk, enum permit_answer which
 	cleanup_permission struct permission question = { 0 };
 	cleanup_instance struct instance *instance = start(
 		desk, "demo",
-		ASK("make") "x=$(dd bs=1 count=1 2>&-); printf '\\033[2J\\033[H'; " ASK(
-			"rm") "exec sleep 100");
+		ASK("make") "x=$(dd bs=1 count=1 2>&-); " ASK_NEXT("rm") "exec sleep 100");
 	terminal_await(instance, "Esc to cancel");
 	look(desk, &question);
 	assert_int_equal(answer(desk, which, question.digest, NULL), 0);
@@ -166,6 +168,54 @@ static void an_agent_without_reports_is_answered_by_its_screen(void **state)
 		fail_msg("%s", err.message);
 	terminal_await(instance, "got 49.");
 	assert_refused(desk, "no question for a permission that agentdeck knows");
+	terminal_stop(instance);
+}
+
+/* A question of claude's, with a choice that takes a text, and one below it. */
+#define ASK_CHOICE                                                                                \
+	"stty raw -echo; printf '" RULE "\\r\\n ☐ Library\\r\\n\\r\\nWhich?\\r\\n\\r\\n❯ 1. " \
+	"Alpha\\r\\n  2. Beta\\r\\n  3. Type something.\\r\\n" RULE "\\r\\n  4. Chat about "      \
+	"this\\r\\n\\r\\nEnter to select · ↑/↓ to navigate · Esc to cancel'; "
+
+static void a_choice_is_made_by_its_number(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_permission struct permission question = { 0 };
+	cleanup_instance struct instance *instance = start(desk, "claude", ASK_CHOICE TAKE);
+	struct permit_request request = { .base = FAKE_ID, .answer = PERMIT_APPROVE };
+	terminal_await(instance, "Esc to cancel");
+	look(desk, &question);
+	request.digest = question.digest;
+	/* None is the answer by itself, the third takes a text, and there is no seventh. */
+	static const char *const refused[] = { NULL, "3", "4", "7", "Enter", "" };
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		cleanup_error struct error err = { 0 };
+		request.choice = refused[i];
+		assert_int_equal(permit_answer(&desk->deck, &request, &err), -1);
+		assert_int_equal(err.code, ERROR_INVALID);
+		assert_non_null(strstr(err.message, "name it with --choice"));
+	}
+	assert_untouched(instance);
+	request.choice = "2";
+	assert_int_equal(permit_answer(&desk->deck, &request, NULL), 0);
+	terminal_await(instance, "got 50.");
+	terminal_stop(instance);
+}
+
+static void a_permission_has_no_choices(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_permission struct permission question = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *instance = start(desk, "demo", ASK("make") TAKE);
+	terminal_await(instance, "Esc to cancel");
+	look(desk, &question);
+	const struct permit_request request = {
+		.base = FAKE_ID, .answer = PERMIT_APPROVE, .digest = question.digest, .choice = "2"
+	};
+	assert_int_equal(permit_answer(&desk->deck, &request, &err), -1);
+	assert_non_null(strstr(err.message, "leave out --choice"));
+	assert_untouched(instance);
 	terminal_stop(instance);
 }
 
@@ -234,6 +284,28 @@ static void a_question_that_is_drawn_late_is_waited_for(void **state)
 	terminal_stop(instance);
 }
 
+/* A screen that is drawn again at the moment is not another question. */
+static void a_question_that_is_drawn_again_is_answered(void **state)
+{
+	struct fake_desk *desk = *state;
+	const struct agent *agent = NULL;
+	cleanup_permission struct permission seen = { 0 };
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(deck_agent(&desk->deck, "demo", &agent, NULL), 0);
+	assert_int_equal(permission_read(agent,
+					 RULE
+					 "\n Demo command\n\n   make\n\n Do you want to proceed?\n"
+					 "   1. Yes\n   2. No\n\n Esc to cancel\n",
+					 &seen),
+			 PERMISSION_WHOLE);
+	cleanup_instance struct instance *instance = start(desk, "demo",
+							   "sleep 0.5; " ASK("make") TAKE);
+	if (answer(desk, PERMIT_APPROVE, seen.digest, &err) < 0)
+		fail_msg("%s", err.message);
+	terminal_await(instance, "got 49.");
+	terminal_stop(instance);
+}
+
 static void what_cannot_be_read_is_refused_in_words(void **state)
 {
 	cleanup_instance struct instance *instance = start(
@@ -261,11 +333,14 @@ int main(void)
 		FAKE_TEST(an_approval_leaves_the_next_question_waiting),
 		FAKE_TEST(an_unknown_question_is_waited_for),
 		FAKE_TEST(an_agent_without_reports_is_answered_by_its_screen),
+		FAKE_TEST(a_choice_is_made_by_its_number),
+		FAKE_TEST(a_permission_has_no_choices),
 		FAKE_TEST(another_question_gets_no_answer),
 		FAKE_TEST(a_question_that_stays_is_reported),
 		FAKE_TEST(what_does_not_ask_is_refused_in_words),
 		FAKE_TEST(an_agent_without_questions_is_refused_in_words),
 		FAKE_TEST(a_question_that_is_drawn_late_is_waited_for),
+		FAKE_TEST(a_question_that_is_drawn_again_is_answered),
 		FAKE_TEST(what_cannot_be_read_is_refused_in_words),
 		FAKE_TEST(a_screen_without_a_question_is_refused_in_words),
 	};

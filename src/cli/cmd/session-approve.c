@@ -9,15 +9,22 @@
 
 struct options {
 	const char *question;
+	const char *choice;
 	bool yes;
 };
 
+#define OPTIONS_ANSWER                                                            \
+	{ 0, "question", "DIGEST", "answer only the question that --json showed", \
+	  TO_TEXT(question) },                                                    \
+	{                                                                         \
+		'y', "yes", NULL, "do not ask", TO_FLAG(yes)                      \
+	}
 static const struct command_option options[] = {
-	{ 0, "question", "DIGEST", "answer only the question that --json showed",
-	  TO_TEXT(question) },
-	{ 'y', "yes", NULL, "do not ask", TO_FLAG(yes) },
+	{ 0, "choice", "N", "the answer to a question with choices", TO_TEXT(choice) },
+	OPTIONS_ANSWER,
 	{ 0 },
 };
+static const struct command_option deny_options[] = { OPTIONS_ANSWER, { 0 } };
 
 static void show(const struct permission *question)
 {
@@ -27,8 +34,19 @@ static void show(const struct permission *question)
 		say("%s", line);
 }
 
-/* 0: the user wants it; ASK_CANCELLED. */
-static int confirm(const struct options *given, enum permit_answer answer, struct error *err)
+static int ask_choice(char **ret, struct error *err)
+{
+	say("Which one? Type its number; q cancels.");
+	const int r = ask_line(ret, err);
+	if (r > 0)
+		say("Not answered: the agent still waits for an answer.");
+	return r;
+}
+
+/* 0: the user wants it, and *ret_choice is what was typed for a question with choices;
+ * ASK_CANCELLED. */
+static int confirm(const struct options *given, enum permit_answer answer,
+		   const struct permission *question, char **ret_choice, struct error *err)
 {
 	if (given->yes || given->question)
 		return 0;
@@ -36,6 +54,8 @@ static int confirm(const struct options *given, enum permit_answer answer, struc
 		return error_set(err, ERROR_USAGE,
 				 "there is no terminal to ask on: read the question with "
 				 "--json, and give its digest with --question");
+	if (answer == PERMIT_APPROVE && question->choices.count && !given->choice)
+		return ask_choice(ret_choice, err);
 	return answer == PERMIT_APPROVE
 		       ? ask_yes("Give this permission?",
 				 "Not given: the agent still waits for an answer.", err)
@@ -58,6 +78,7 @@ static int answer(struct app *app, enum permit_answer answer, struct error *err)
 	const struct options *given = app->options;
 	const struct store_row *row = app->session;
 	cleanup_permission struct permission question = { 0 };
+	cleanup_free char *typed = NULL;
 	if (lifecycle_show(&app->deck, row->base, err) < 0 ||
 	    permit_look(&app->deck, row->base, &question, err) < 0)
 		return -1;
@@ -65,13 +86,14 @@ static int answer(struct app *app, enum permit_answer answer, struct error *err)
 		return print_done(app, describe(row, &question, false), NULL);
 	if (!app->json)
 		show(&question);
-	const int r = confirm(given, answer, err);
+	const int r = confirm(given, answer, &question, &typed, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	const struct permit_request request = {
 		.base = row->base,
 		.answer = answer,
 		.digest = given->question ? given->question : question.digest,
+		.choice = typed ? typed : given->choice,
 	};
 	if (permit_answer(&app->deck, &request, err) < 0)
 		return -1;
@@ -103,7 +125,8 @@ const struct command command_session_deny = {
 	.name = "session deny",
 	.arguments = "SESSION",
 	.summary = "refuse the permission that an agent asks for",
-	OWN_OPTIONS,
+	.options = deny_options,
+	.options_size = sizeof(struct options),
 	.flags = NEEDS_SESSION | HAS_JSON,
 	.run = run_deny,
 };

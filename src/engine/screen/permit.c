@@ -11,7 +11,7 @@
 
 enum {
 	LOOK_MS = 100,  /* between two looks at a screen */
-	DRAW_MS = 3000, /* an agent reports its question before it draws it */
+	DRAW_MS = 3000, /* an agent reports its question before it draws it, or draws it again */
 	GONE_MS = 5000,
 	GONE_LOOKS = 2, /* a screen that is drawn at the moment may lack the question */
 };
@@ -46,25 +46,24 @@ static int read_screen(const struct recipient *to, enum permission_form *ret_for
 	return r;
 }
 
-/* Likewise, when it is drawn, which is not later than at deadline_ms of clock_ms(). */
-static int await_screen(const struct recipient *to, int64_t deadline_ms,
-			enum permission_form *ret_form, struct permission *ret, struct error *err)
+/* Likewise, when it is drawn. */
+static int await_screen(const struct recipient *to, enum permission_form *ret_form,
+			struct permission *ret, struct error *err)
 {
+	const int64_t deadline = clock_ms() + DRAW_MS;
 	for (;;) {
 		const int r = read_screen(to, ret_form, ret, err);
-		if (r != 0 || *ret_form != PERMISSION_NONE || clock_ms() >= deadline_ms ||
-		    !is_waiting(to))
+		if (r != 0 || *ret_form != PERMISSION_NONE || clock_ms() >= deadline ||
+		    (agent_reports(to->agent) && !is_waiting(to)))
 			return r;
 		(void)store_watch_wait(to->watch, clock_ms() + LOOK_MS, NULL);
 	}
 }
 
-static int read_question(struct recipient *to, int64_t deadline_ms, struct permission *ret,
-			 struct error *err)
+static int read_question(struct recipient *to, struct permission *ret, struct error *err)
 {
 	cleanup_free char *title = visible(to->instance->title);
 	enum permission_form form = PERMISSION_NONE;
-	const bool reports = agent_reports(to->agent);
 	if (!to->agent->questions.count) {
 		cleanup_free char *why = xasprintf(
 			"agentdeck does not know how %s asks for a permission", to->agent->name);
@@ -72,9 +71,9 @@ static int read_question(struct recipient *to, int64_t deadline_ms, struct permi
 	}
 	if (!recipient_refresh(to) || to->has_ended)
 		return error_set(err, ERROR_INVALID, "the agent of %s ended", title);
-	if (reports && !is_waiting(to))
+	if (agent_reports(to->agent) && !is_waiting(to))
 		return error_set(err, ERROR_INVALID, "%s does not ask for a permission", title);
-	const int r = await_screen(to, reports ? deadline_ms : 0, &form, ret, err);
+	const int r = await_screen(to, &form, ret, err);
 	if (r < 0)
 		return -1;
 	if (r > 0)
@@ -106,7 +105,7 @@ int permit_look(struct deck *deck, const char *base, struct permission *ret, str
 	cleanup_recipient struct recipient to = { 0 };
 	if (open_recipient(&to, deck, base, err) < 0)
 		return -1;
-	return read_question(&to, clock_ms() + DRAW_MS, ret, err);
+	return read_question(&to, ret, err);
 }
 
 /* Another agent's question, or another question of this one, must not get the answer. */
@@ -114,13 +113,22 @@ static int press_key(struct recipient *to, const struct permit_request *request,
 {
 	cleanup_permission struct permission now = { 0 };
 	cleanup_free char *title = visible(to->instance->title);
-	if (read_question(to, 0, &now, err) < 0)
+	if (read_question(to, &now, err) < 0)
 		return -1;
 	if (!streq(now.digest, request->digest))
 		return error_set(err, ERROR_INVALID,
 				 "%s asks another question now: read that one, and answer it",
 				 title);
-	if (!recipient_press(to, request->answer == PERMIT_APPROVE ? now.yes_key : now.no_key))
+	const char *key = request->answer == PERMIT_DENY ? now.no_key : now.yes_key;
+	if (request->answer == PERMIT_APPROVE && request->choice)
+		key = strvec_contains(&now.choices, request->choice) ? request->choice : NULL;
+	if (!key)
+		return error_set(err, ERROR_INVALID,
+				 now.choices.count
+					 ? "%s asks for one of its choices: name it with --choice"
+					 : "%s asks for a permission: leave out --choice",
+				 title);
+	if (!recipient_press(to, key))
 		return refuse(to, ERROR_DELIVERY, "its tmux server did not accept the key", err);
 	return 0;
 }

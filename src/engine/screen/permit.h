@@ -19,16 +19,17 @@ struct permit_request {
 	const char *base;
 	enum permit_answer answer;
 	const char *digest; /* of the question that is answered: permit_look() */
+	const char *choice; /* where the question has choices, the key of one of them, or NULL */
 };
 
-/* The question on the screen now; if the agent reports that it waits and shows none, in the next
- * 3 s, since it reports before it draws.  The caller frees *ret.  As recipient_open(), and
+/* The question on the screen now, or, while no report denies it, in the next 3 s: agents report
+ * before they draw.  The caller frees *ret.  As recipient_open(), and
  * ERROR_INVALID: the registry does not say how this agent asks, it reports and does not report that
  * it waits, or no question that we know is on its screen as a whole; ERROR_TIMEOUT: its server does
  * not answer. */
 int permit_look(struct deck *deck, const char *base, struct permission *ret, struct error *err);
 
 /* Answer it, and wait up to 5 s until it is gone.  As permit_look(), and ERROR_INVALID: the
- * question is another one; ERROR_BUSY: another agentdeck is sending to the agent; ERROR_DELIVERY:
- * the key was pressed and it cannot be known whether they had an effect. */
+ * question is another one, or has no such choice; ERROR_BUSY: another agentdeck is sending to the
+ * agent; ERROR_DELIVERY: the key was pressed and it cannot be known whether they had an effect. */
 int permit_answer(struct deck *deck, const struct permit_request *request, struct error *err);

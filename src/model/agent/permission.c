@@ -9,6 +9,7 @@ void permission_free(struct permission *permission)
 	free(permission->text);
 	free(permission->yes_key);
 	free(permission->no_key);
+	strvec_clear(&permission->choices);
 	*permission = (struct permission){ 0 };
 }
 
@@ -41,8 +42,8 @@ static void drop_last(struct strvec *lines)
 }
 
 /* The lines of the screen down to the last one of the question, without its frame, and without
- * blanks at their ends. */
-static void split(const struct agent_question *question, const char *screen, struct strvec *ret)
+ * blanks at their ends.  False: what must be below the question is not there. */
+static bool split(const struct agent_question *question, const char *screen, struct strvec *ret)
 {
 	while (*screen) {
 		const size_t length = strcspn(screen, "\n");
@@ -54,9 +55,14 @@ static void split(const struct agent_question *question, const char *screen, str
 		strvec_push_take(ret, kept);
 		screen += length + (screen[length] == '\n');
 	}
-	while (ret->count &&
-	       (!*ret->items[ret->count - 1] || fits(question->after, ret->items[ret->count - 1])))
-		drop_last(ret);
+	bool is_after = !question->after;
+	for (; ret->count; drop_last(ret)) {
+		const bool fits_after = fits(question->after, ret->items[ret->count - 1]);
+		if (!fits_after && *ret->items[ret->count - 1])
+			break;
+		is_after |= fits_after;
+	}
+	return is_after;
 }
 
 /* Write a blank over the mark that begins a line. */
@@ -70,19 +76,29 @@ static void remove_mark(const struct agent_question *question, char *line)
 	memmove(start + 1, start + length, strlen(start + length) + 1);
 }
 
-/* Where the choices are, and the key of the one that approves. */
+/* Where the choices are, the key of the one that approves, and those to choose from. */
 struct choices {
 	size_t first, end;
 	char *key;
+	struct strvec keys;
 };
 
-/* Exactly one choice approves, and it says that and no more. */
-static bool find_yes(const struct agent_question *question, const struct strvec *lines,
-		     struct choices *choices)
+static void choices_free(struct choices *choices)
+{
+	free(choices->key);
+	strvec_clear(&choices->keys);
+}
+
+/* Exactly one choice approves, and it says that and no more; or all are for the user. */
+static bool find_keys(const struct agent_question *question, const struct strvec *lines,
+		      struct choices *choices)
 {
 	size_t count = 0;
 	for (size_t i = choices->first; i < choices->end; i++) {
+		char *picked = find(question->pick, lines->items[i]);
 		char *key = find(question->yes, lines->items[i]);
+		if (picked)
+			strvec_push_take(&choices->keys, picked);
 		if (!key)
 			continue;
 		count++;
@@ -91,10 +107,10 @@ static bool find_yes(const struct agent_question *question, const struct strvec 
 		if (i + 1 < choices->end && !fits(question->choice, lines->items[i + 1]))
 			return false;
 	}
-	return count == 1;
+	return question->yes ? count == 1 : choices->keys.count;
 }
 
-/* Go up from the last line over the choices.  choices->key is set in any case. */
+/* Go up from the last line over the choices. */
 static bool find_choices(const struct agent_question *question, const struct strvec *lines,
 			 struct choices *choices)
 {
@@ -114,7 +130,7 @@ static bool find_choices(const struct agent_question *question, const struct str
 	return i && choices->first < choices->end &&
 	       (!question->asks || fits(question->asks, lines->items[i - 1])) &&
 	       fits(question->choice, lines->items[choices->first]) &&
-	       find_yes(question, lines, choices);
+	       find_keys(question, lines, choices);
 }
 
 /* Go up from the choices to the title.  Without a line above it that nothing else can contain, the
@@ -165,11 +181,11 @@ static enum permission_form read_question(const struct agent_question *question,
 					  struct permission *ret)
 {
 	cleanup_strvec struct strvec lines = { 0 };
-	struct choices choices = { 0 };
+	CLEANUP(choices_free) struct choices choices = { 0 };
 	enum permission_form form = PERMISSION_NONE;
 	size_t title = 0;
-	split(question, screen, &lines);
-	if (lines.count && fits(question->below, lines.items[lines.count - 1]) &&
+	if (split(question, screen, &lines) && lines.count &&
+	    fits(question->below, lines.items[lines.count - 1]) &&
 	    find_choices(question, &lines, &choices))
 		form = find_title(question, &lines, choices.first, &title);
 	if (form == PERMISSION_WHOLE && hides_lines(question, &lines, title))
@@ -177,8 +193,8 @@ static enum permission_form read_question(const struct agent_question *question,
 	if (form == PERMISSION_WHOLE) {
 		take(question, &lines, title, ret);
 		ret->yes_key = TAKE_PTR(choices.key);
+		strvec_push_all(&ret->choices, &choices.keys);
 	}
-	free(choices.key);
 	return form;
 }
 

@@ -26,6 +26,8 @@ struct permission {
 	char *text;
 	char digest[SHA256_TEXT_SIZE]; /* of the text */
 	char *yes_key, *no_key;        /* tmux names of the keys that answer it */
+	/* Without a yes_key, it is for its user to choose: the keys, which are on the screen. */
+	struct strvec choices;
 };
 void permission_free(struct permission *permission);
 #define cleanup_permission CLEANUP(permission_free)

@@ -17,8 +17,9 @@ struct agent_question {
 	char *asks;  /* the line above its choices */
 	char *choice;
 	char *yes;   /* the choice that approves this one thing; its first group is the key */
+	char *pick;  /* without yes: a choice for the user, also with the key as its first group */
 	char *below; /* its last line */
-	char *after; /* a line that may be below it */
+	char *after; /* lines below it, of which there is at least one */
 	/* Others: the frame around each line, with the content as its first group; and a line that
 	 * says that the agent does not show all. */
 	char *frame, *hidden;

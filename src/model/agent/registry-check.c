@@ -484,7 +484,9 @@ static int check_question(const struct toml_document *document,
 		const struct agent_question_key *key = agent_question_keys + i;
 		const char *text = agent_question_value(question, key);
 		cleanup_free char *path = xasprintf("%s.%s", table, key->name);
-		if (!text && key->is_needed)
+		const bool is_needed = key->is_needed ||
+				       (streq(key->name, "yes") && !question->pick);
+		if (!text && is_needed)
 			return toml_error(document, table, err,
 					  "%s is missing: say how the agent asks", path);
 		if (text && key->is_pattern &&

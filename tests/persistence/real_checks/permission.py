@@ -80,7 +80,7 @@ def asks_for(name, path):
     return f"stub:tool={tool}:" + json.dumps({place: path, content: "one"}, separators=(",", ":"))
 
 
-def answer(home, session, verb):
+def answer(home, session, verb, *words):
     """Answer what it asks, as its user would who has read it."""
     def seen():
         reply = home.deck("session", verb, session.id, "--json")
@@ -90,7 +90,7 @@ def answer(home, session, verb):
     digest = look_until(seen, 120)
     if not digest:
         raise Failure(f"{home.deck('session', verb, session.id, '--json').stdout}:\n{session.visible()}")
-    home.deck_json("session", verb, "--question", digest, session.id)
+    home.deck_json("session", verb, "--question", digest, *words, session.id)
 
 
 @check(agents=["claude", "claude-new", "codex", "gemini", "copilot", "qwen"], otherwise="its questions are not known")
@@ -110,3 +110,20 @@ def approved(home):
     session.wait_ready()
     if home.host.user(["test", "-e", f"{home.path}/work/denied.made"]).returncode == 0:
         raise Failure("it was not denied")
+
+
+@check(agents=["claude", "claude-new"], otherwise="its questions with choices are not known")
+def chosen(home):
+    """approve --choice answers a question with choices, and deny closes it"""
+    session = home.add(*WORDS[home.agent_name])
+    session.start()
+    # It must fit into one line of the box.
+    options = [{"label": label, "description": "-"} for label in ("Alpha", "Beta")]
+    asked = json.dumps({"questions": [{"question": "Which?", "header": "Q", "options": options}]}, separators=(",", ":"))
+    session.ask(f"{session.marker()} stub:tool=AskUserQuestion:{asked}")
+    answer(home, session, "approve", "--choice", "2")
+    session.wait_for("Which[?] → Beta")
+    session.wait_ready()
+    session.ask(f"{session.marker()} stub:tool=AskUserQuestion:{asked}")
+    answer(home, session, "deny")
+    session.wait_for("eclined to answer")
