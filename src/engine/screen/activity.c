@@ -19,6 +19,7 @@ enum {
 	/* One that works although it reported that it is done shows that by movement: some show
 	 * only the seconds (codex). */
 	MOVE_MS = 1100,
+	STEP_MS = 150, /* what moves may look the same after any one time */
 	OLD_US = 5000000,
 	/* The kernel notes the time of a terminal's output in steps of this. */
 	OUTPUT_US = 8000000,
@@ -191,6 +192,23 @@ static int read_screen(const struct store_row *row, char **ret)
 	return r;
 }
 
+/* The screen after the pause, or as soon as it has moved, where that is what counts. */
+static int read_again(const struct store_row *row, const char *first, int64_t pause_ms, char **ret)
+{
+	const int64_t deadline = clock_ms() + pause_ms;
+	const int64_t step_ms = pause_ms == MOVE_MS ? STEP_MS : pause_ms;
+	for (;;) {
+		const int64_t next = clock_ms() + step_ms;
+		cleanup_free char *screen = NULL;
+		clock_pause_until(next < deadline ? next : deadline);
+		const int r = read_screen(row, &screen);
+		if (r != 0 || clock_ms() >= deadline || !streq(screen, first)) {
+			*ret = TAKE_PTR(screen);
+			return r;
+		}
+	}
+}
+
 void activity_look(struct deck *deck, const struct store_row *row)
 {
 	cleanup_activity struct activity now = { 0 };
@@ -203,8 +221,7 @@ void activity_look(struct deck *deck, const struct store_row *row)
 	const bool differs = counts_more(agent, &now, seen);
 	if (differs && is_reported(&now)) {
 		/* Nothing says when a screen is drawn. */
-		clock_pause_until(clock_ms() + pause_of(&now, seen));
-		if (read_screen(row, &second) != 0)
+		if (read_again(row, first, pause_of(&now, seen), &second) != 0)
 			return;
 		seen = agreed(agent, &now, (const char *const[LOOKS]){ first, second });
 	}
