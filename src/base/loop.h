@@ -19,10 +19,7 @@ struct loop_source;
 int loop_new(struct loop **ret, struct error *err);
 /* Removes the sources that are left. Do not call it in a handler. */
 void loop_free(struct loop *loop);
-static inline void loop_freep(struct loop **loop)
-{
-	loop_free(*loop);
-}
+CLEANUP_OF(loop_freep, struct loop, loop_free);
 #define cleanup_loop CLEANUP(loop_freep)
 
 /* events: EPOLLIN, EPOLLPRI, EPOLLOUT (epoll(7)). The handler gets those that occurred. The

@@ -17,6 +17,12 @@
 #define MUST_USE                 __attribute__((warn_unused_result))
 #define UNUSED                   __attribute__((unused))
 #define CLEANUP(function)        __attribute__((cleanup(function)))
+/* Define name(), which gives the value of a pointer to destroy(), for CLEANUP(name). */
+#define CLEANUP_OF(name, type, destroy)         \
+	static inline void name(type **pointer) \
+	{                                       \
+		destroy(*pointer);              \
+	}
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -19,10 +19,7 @@ bool live_is_possible(void);
 int live_open(struct loop *loop, void (*resized)(void *context), void *context, struct live **ret,
 	      struct error *err);
 void live_close(struct live *live);
-static inline void live_closep(struct live **live)
-{
-	live_close(*live);
-}
+CLEANUP_OF(live_closep, struct live, live_close);
 #define cleanup_live CLEANUP(live_closep)
 
 /* Returns the present number of columns. */

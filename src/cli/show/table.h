@@ -23,10 +23,7 @@ void table_print_whole(const struct table *table);
 /* As text, for a terminal that is width columns wide: each row is one line.  The caller frees. */
 char *table_text(const struct table *table, size_t width) MUST_USE;
 void table_free(struct table *table);
-static inline void table_freep(struct table **table)
-{
-	table_free(*table);
-}
+CLEANUP_OF(table_freep, struct table, table_free);
 #define cleanup_table CLEANUP(table_freep)
 
 /* "running, busy", "error: its tmux server was killed"; the caller's. */

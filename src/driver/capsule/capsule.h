@@ -39,10 +39,7 @@ int capsule_connect(const char *directory, int64_t deadline_ms, struct capsule *
 int capsule_await(const char *directory, int64_t deadline_ms, struct capsule **ret,
 		  struct error *err);
 void capsule_close(struct capsule *capsule);
-static inline void capsule_closep(struct capsule **capsule)
-{
-	capsule_close(*capsule);
-}
+CLEANUP_OF(capsule_closep, struct capsule, capsule_close);
 #define cleanup_capsule CLEANUP(capsule_closep)
 
 /* The capsule's process on this host.  pid 0: the host does not see it (a virtual machine's

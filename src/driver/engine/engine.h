@@ -45,10 +45,7 @@ int engine_find(const char *wish, const char *trusted, struct engine_address *re
 /* Connect, find out what it is, and negotiate the version. */
 int engine_open(const struct engine_address *address, struct engine **ret, struct error *err);
 void engine_close(struct engine *engine);
-static inline void engine_closep(struct engine **engine)
-{
-	engine_close(*engine);
-}
+CLEANUP_OF(engine_closep, struct engine, engine_close);
 #define cleanup_engine CLEANUP(engine_closep)
 
 enum engine_kind engine_kind_of(const struct engine *engine);

@@ -20,10 +20,7 @@ struct follow;
  * limit of inotify is reached; the message names the sysctl. */
 int follow_open(const char *state, const char *profile, struct follow **ret, struct error *err);
 void follow_close(struct follow *follow);
-static inline void follow_closep(struct follow **follow)
-{
-	follow_close(*follow);
-}
+CLEANUP_OF(follow_closep, struct follow, follow_close);
 #define cleanup_follow CLEANUP(follow_closep)
 
 /* Readable when there are events. Borrowed. */

@@ -18,10 +18,7 @@ struct sqlite;
 enum { SQLITE_ABSENT = 1 };
 int sqlite_open_copy(const char *path, struct sqlite **ret, struct error *err);
 void sqlite_close(struct sqlite *sqlite);
-static inline void sqlite_closep(struct sqlite **sqlite)
-{
-	sqlite_close(*sqlite);
-}
+CLEANUP_OF(sqlite_closep, struct sqlite, sqlite_close);
 #define cleanup_sqlite CLEANUP(sqlite_closep)
 
 /* The whole table, an array of one object for each row, with a member for each column that the

@@ -16,8 +16,5 @@ int store_watch_open(struct store *store, const char *base, const char *watch,
 enum { STORE_WATCH_TIMEOUT = 1 };
 int store_watch_wait(struct store_watch *watch, int64_t deadline_ms, struct error *err);
 void store_watch_close(struct store_watch *watch);
-static inline void store_watch_closep(struct store_watch **watch)
-{
-	store_watch_close(*watch);
-}
+CLEANUP_OF(store_watch_closep, struct store_watch, store_watch_close);
 #define cleanup_store_watch CLEANUP(store_watch_closep)

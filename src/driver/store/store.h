@@ -35,10 +35,7 @@ void store_drop_unused(const struct store *store);
  * replaces a directory, socket or unit that cannot belong to a run of the instance by the one that
  * a run of it has here, so that an edited manifest cannot name another. */
 void store_set_roots(struct store *store, const char *runtime, const char *direct);
-static inline void store_closep(struct store **store)
-{
-	store_close(*store);
-}
+CLEANUP_OF(store_closep, struct store, store_close);
 #define cleanup_store CLEANUP(store_closep)
 
 /* Descriptors that live as long as the store: <state>, <state>/<profile>. Borrowed. */
@@ -58,10 +55,7 @@ enum { STORE_ABSENT = 1, STORE_BUSY = 2 };
 int store_lock(struct store *store, const char *base, int64_t deadline_ms, struct store_lock **ret,
 	       struct error *err);
 void store_unlock(struct store_lock *lock);
-static inline void store_unlockp(struct store_lock **lock)
-{
-	store_unlock(*lock);
-}
+CLEANUP_OF(store_unlockp, struct store_lock, store_unlock);
 #define cleanup_store_lock CLEANUP(store_unlockp)
 /* Descriptor of the instance's directory, in which temporary files are removed.  Borrowed. */
 int store_lock_directory(const struct store_lock *lock);
@@ -69,10 +63,7 @@ int store_lock_directory(const struct store_lock *lock);
 int store_lock_profile(struct store *store, int64_t deadline_ms, struct store_profile_lock **ret,
 		       struct error *err);
 void store_unlock_profile(struct store_profile_lock *lock);
-static inline void store_unlock_profilep(struct store_profile_lock **lock)
-{
-	store_unlock_profile(*lock);
-}
+CLEANUP_OF(store_unlock_profilep, struct store_profile_lock, store_unlock_profile);
 #define cleanup_store_profile_lock CLEANUP(store_unlock_profilep)
 
 /* Read one manifest; needs no lock (replacement is atomic).  STORE_ABSENT: no such instance, or it

@@ -62,10 +62,7 @@ int service_open(const char *user_runtime, struct loop *loop,
 		 struct error *err);
 /* Calls that still wait get an error. */
 void service_close(struct service *service);
-static inline void service_closep(struct service **service)
-{
-	service_close(*service);
-}
+CLEANUP_OF(service_closep, struct service, service_close);
 #define cleanup_service CLEANUP(service_closep)
 
 /* Answer a call, and free it: with a word for the outcome ("started", "running", "stopped"), with

@@ -28,10 +28,7 @@ struct unit_bus;
 int unit_bus_open(const char *user_runtime, struct unit_bus **ret, char **ret_why,
 		  struct error *err);
 void unit_bus_close(struct unit_bus *bus);
-static inline void unit_bus_closep(struct unit_bus **bus)
-{
-	unit_bus_close(*bus);
-}
+CLEANUP_OF(unit_bus_closep, struct unit_bus, unit_bus_close);
 #define cleanup_unit_bus CLEANUP(unit_bus_closep)
 
 /* systemd's version, from the manager: "252.39-1~deb12u2". Borrowed from bus. */

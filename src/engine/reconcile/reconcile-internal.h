@@ -24,10 +24,7 @@ struct asked;
  * that does not answer is a stray. */
 struct asked *asked_engines(struct deck *deck, const struct known *known, struct strays *strays);
 void asked_free(struct asked *asked);
-static inline void asked_freep(struct asked **asked)
-{
-	asked_free(*asked);
-}
+CLEANUP_OF(asked_freep, struct asked, asked_free);
 #define cleanup_asked CLEANUP(asked_freep)
 /* Compare with the sessions of today. */
 void asked_compare(const struct deck *deck, struct asked *asked, const struct known *known,
@@ -41,10 +38,7 @@ int asked_fix(const struct deck *deck, const struct stray *stray, struct error *
 struct on_disk;
 int on_disk_list(const struct deck *deck, struct on_disk **ret, struct error *err);
 void on_disk_free(struct on_disk *on_disk);
-static inline void on_disk_freep(struct on_disk **on_disk)
-{
-	on_disk_free(*on_disk);
-}
+CLEANUP_OF(on_disk_freep, struct on_disk, on_disk_free);
 #define cleanup_on_disk CLEANUP(on_disk_freep)
 /* What there is besides. */
 struct there {

@@ -108,10 +108,7 @@ struct roster;
 int roster_open(struct deck *deck, const struct roster_wish *wish, roster_handler handler,
 		void *context, struct roster **ret, struct error *err);
 void roster_close(struct roster *roster);
-static inline void roster_closep(struct roster **roster)
-{
-	roster_close(*roster);
-}
+CLEANUP_OF(roster_closep, struct roster, roster_close);
 #define cleanup_roster CLEANUP(roster_closep)
 
 /* Give what has happened to the handler, and wait for nothing.  It does what it can also when it

@@ -29,8 +29,5 @@ const struct child_watch *deputy_watch(const struct deputy *deputy);
 /* Gives what is due, such as the notice of the end of the session that was attached.  NULL is
  * fine. */
 void deputy_end(struct deputy *deputy);
-static inline void deputy_endp(struct deputy **deputy)
-{
-	deputy_end(*deputy);
-}
+CLEANUP_OF(deputy_endp, struct deputy, deputy_end);
 #define cleanup_deputy CLEANUP(deputy_endp)

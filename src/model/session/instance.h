@@ -277,10 +277,7 @@ static inline bool instance_has_container(const struct instance *instance)
 /* All zero but for the allocated struct itself; instance_free() takes NULL and half-built ones. */
 struct instance *instance_new(void) MUST_USE;
 void instance_free(struct instance *instance);
-static inline void instance_freep(struct instance **instance)
-{
-	instance_free(*instance);
-}
+CLEANUP_OF(instance_freep, struct instance, instance_free);
 #define cleanup_instance CLEANUP(instance_freep)
 
 void run_clear(struct run *run);

@@ -78,10 +78,7 @@ struct recipe {
 /* All zero but for the allocated struct itself. */
 struct recipe *recipe_new(void) MUST_USE;
 void recipe_free(struct recipe *recipe);
-static inline void recipe_freep(struct recipe **recipe)
-{
-	recipe_free(*recipe);
-}
+CLEANUP_OF(recipe_freep, struct recipe, recipe_free);
 #define cleanup_recipe CLEANUP(recipe_freep)
 /* NULL for NULL.  The copy keeps a reference to the same unknown keys. */
 struct recipe *recipe_copy(const struct recipe *recipe) MUST_USE;

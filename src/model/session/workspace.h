@@ -50,10 +50,7 @@ struct workspace {
 /* All zero but for the allocated struct itself; workspace_free() takes NULL. */
 struct workspace *workspace_new(void) MUST_USE;
 void workspace_free(struct workspace *workspace);
-static inline void workspace_freep(struct workspace **workspace)
-{
-	workspace_free(*workspace);
-}
+CLEANUP_OF(workspace_freep, struct workspace, workspace_free);
 #define cleanup_workspace CLEANUP(workspace_freep)
 
 /* The caller puts the object. */

@@ -23,10 +23,7 @@ struct gallery;
 /* What is given outlives it.  *ret is the caller's; it ends before the loop. */
 int gallery_new(const struct gallery_wish *wish, struct gallery **ret, struct error *err);
 void gallery_free(struct gallery *gallery);
-static inline void gallery_freep(struct gallery **gallery)
-{
-	gallery_free(*gallery);
-}
+CLEANUP_OF(gallery_freep, struct gallery, gallery_free);
 #define cleanup_gallery CLEANUP(gallery_freep)
 
 /* After each frame: the page may be another one. */

@@ -22,10 +22,7 @@ struct meter;
 int meter_new(struct loop *loop, const struct roster *roster, struct ui *ui, bool *is_changed,
 	      struct meter **ret, struct error *err);
 void meter_free(struct meter *meter);
-static inline void meter_freep(struct meter **meter)
-{
-	meter_free(*meter);
-}
+CLEANUP_OF(meter_freep, struct meter, meter_free);
 #define cleanup_meter CLEANUP(meter_freep)
 
 /* Call it after each frame. */

@@ -15,10 +15,7 @@ struct peek;
 int peek_new(struct glance *glance, const struct roster *roster, const char *bell,
 	     struct peek **ret, struct error *err);
 void peek_free(struct peek *peek);
-static inline void peek_freep(struct peek **peek)
-{
-	peek_free(*peek);
-}
+CLEANUP_OF(peek_freep, struct peek, peek_free);
 #define cleanup_peek CLEANUP(peek_freep)
 
 /* After each frame: the selected session may be another one. */

@@ -106,10 +106,7 @@ struct list_counts {
 struct list;
 struct list *list_new(void) MUST_USE;
 void list_free(struct list *list);
-static inline void list_freep(struct list **list)
-{
-	list_free(*list);
-}
+CLEANUP_OF(list_freep, struct list, list_free);
 #define cleanup_list CLEANUP(list_freep)
 
 /* A pointer to a session is borrowed until list_remove(), which any event may bring. */

@@ -61,10 +61,7 @@ struct ui {
 };
 struct ui *ui_new(const char *profile) MUST_USE;
 void ui_free(struct ui *ui);
-static inline void ui_freep(struct ui **ui)
-{
-	ui_free(*ui);
-}
+CLEANUP_OF(ui_freep, struct ui, ui_free);
 #define cleanup_ui CLEANUP(ui_freep)
 
 /* What the program is to do. */
