@@ -30,6 +30,7 @@ COVERS=(
 	"src/driver/store/store-watch|tests/unit/test-store.c"
 	"src/engine/adopt/|tests/unit/test-cli.bash tests/persistence/test-adopt.c"
 	"src/engine/conversation/discover|tests/unit/test-cli.bash"
+	"src/engine/conversation/unreported|tests/unit/test-report-moves.c"
 	"src/engine/deck/|tests/unit/test-cli.bash"
 	"src/engine/export/|tests/unit/test-export.bash"
 	"src/engine/import/|tests/unit/test-import.bash"

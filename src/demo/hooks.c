@@ -19,7 +19,8 @@ int hooks_load(const char *path, struct json_object **ret, struct error *err)
 		return error_set(err, ERROR_NOT_FOUND, "Settings file not found: %s", path);
 	if (r < 0 || json_parse(text.data, text.length, path, &settings, err) < 0)
 		return -1;
-	*ret = json_object_get(json_get_object(settings, "hooks"));
+	if (!json_matches(settings, "disableAllHooks=true"))
+		*ret = json_object_get(json_get_object(settings, "hooks"));
 	return 0;
 }
 

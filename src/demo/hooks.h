@@ -12,7 +12,8 @@
 
 #include "base/jsonio.h"
 
-/* Read the file's "hooks".  *ret is the caller's: json_object_put(). */
+/* Read the file's "hooks": none, if its "disableAllHooks" is true.  *ret is the caller's:
+ * json_object_put(). */
 int hooks_load(const char *path, struct json_object **ret, struct error *err);
 
 /* Run the hooks of event whose matcher fits, one after the other, each for timeout_ms at most. A

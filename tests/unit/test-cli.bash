@@ -542,6 +542,26 @@ case_missing_variables_are_named() {
 	must session stop a
 }
 
+case_hooks_that_are_off_are_named() {
+	printf '[resume]\nprobation = 60\n' >>"$home/deck/config.toml"
+	must add . -t a --agent demo -- --settings '{"disableAllHooks":true}'
+	must start a
+	grep -q 'a: its agent reports nothing (its hooks are off: disableAllHooks=true in ' "$home/err" || fail "$(<"$home/err")"
+	! grep -q waiting "$home/err" || fail "no report can come: $(<"$home/err")"
+	must show a
+	grep -q '^Reports .*disableAllHooks=true' "$home/out" || fail "$(<"$home/out")"
+	must show a --json
+	grep -q '"unreported": *"its hooks are off' "$home/out" || fail "$(<"$home/out")"
+	run doctor
+	grep -q 'a reports nothing: its hooks are off: disableAllHooks=true' "$home/out" || fail "$(<"$home/out")"
+	must add . -t b --agent demo
+	must start b
+	! grep -q 'reports nothing' "$home/err" || fail "$(<"$home/err")"
+	must show b
+	! grep -q '^Reports' "$home/out" || fail "$(<"$home/out")"
+	must session stop a b
+}
+
 case_old_tmux() {
 	must add . -t a --agent demo -- 'the first prompt'
 	local -a good=("${deck[@]}")

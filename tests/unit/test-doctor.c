@@ -209,7 +209,10 @@ static void variables_that_sessions_lack_are_named(void **state UNUSED)
 	strvec_push(&facts.lacking_names, "AWS_PROFILE");
 	check(&facts, "sessions", VERDICT_WARNING, "(HTTPS_PROXY, AWS_PROFILE): api",
 	      "environment.d");
+	strvec_push(&facts.unreported, "api reports nothing: its hooks are off");
 	strvec_clear(&facts.lacking);
+	check(&facts, "sessions", VERDICT_WARNING, "api reports nothing", "allow its hooks");
+	strvec_clear(&facts.unreported);
 	strvec_clear(&facts.lacking_names);
 }
 

@@ -5,6 +5,7 @@
 #include "unit/report-fixture.h"
 
 #include "driver/transcript/transcript.h"
+#include "engine/conversation/unreported.h"
 #include "model/plan/resume.h"
 
 #include <sys/stat.h>
@@ -281,6 +282,42 @@ static void the_note_of_the_runs_agent_is_followed(void **state)
 	assert_string_equal(follow(desk, instance, NULL), NEW);
 }
 
+/* Its hooks are off, so no report says that the user has cleared it. */
+static void the_note_is_followed_without_any_report(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = start_noting(desk);
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	instance->run.reported = false;
+	instance->run.reporter = (struct process_id){ 0 };
+	put_note(desk, "100.json", PANE, 7, IS(NEW));
+	assert_string_equal(follow(desk, instance, &lock), NEW);
+}
+
+static void the_setting_that_switches_reports_off_is_named(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = start_noting(desk);
+	const struct agent *agent;
+	assert_int_equal(deck_agent(&desk->deck, "claude", &agent, NULL), 0);
+	assert_null(unreported_setting(instance, agent));
+	put_in_home(desk, "settings.json", "{\"disableAllHooks\":false}");
+	assert_null(unreported_setting(instance, agent));
+	put_in_home(desk, "settings.json", "{\"disableAllHooks\":true}");
+	cleanup_free char *setting = unreported_setting(instance, agent);
+	assert_non_null(setting);
+	assert_non_null(strstr(setting, "disableAllHooks=true in "));
+	assert_true(ends_with(setting, "/home/settings.json"));
+	/* What the project says has precedence. */
+	cleanup_free char *path = xasprintf("%s/.claude", desk->cwd);
+	cleanup_free char *file = path_join(path, "settings.json");
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(fs_replace(AT_FDCWD, file, "{\"disableAllHooks\":false}", 25, FS_VOLATILE,
+				    NULL),
+			 0);
+	assert_null(unreported_setting(instance, agent));
+}
+
 static void a_note_that_proves_nothing_is_not(void **state)
 {
 	struct desk *desk = *state;
@@ -444,6 +481,8 @@ int main(void)
 		DESK_TEST(a_branch_counts_at_once),
 		DESK_TEST(a_container_reports_no_transcript_outside_its_home),
 		DESK_TEST(the_note_of_the_runs_agent_is_followed),
+		DESK_TEST(the_note_is_followed_without_any_report),
+		DESK_TEST(the_setting_that_switches_reports_off_is_named),
 		DESK_TEST(a_note_that_proves_nothing_is_not),
 		DESK_TEST(a_note_gives_no_conversation_to_a_second_owner),
 		DESK_TEST(a_note_of_a_fork_does_not_take_its_parents),

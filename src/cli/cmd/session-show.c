@@ -3,6 +3,7 @@
 #include "cli/cmd/reply.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
+#include "engine/conversation/unreported.h"
 #include "engine/deck/hint.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree.h"
@@ -185,6 +186,15 @@ static void list_inside(const struct instance *instance, struct strvec *ret)
 		place_list_processes(&run, ret);
 }
 
+/* NULL: it does, or it is not known.  The caller frees. */
+static char *unreported(struct app *app, const struct instance *instance)
+{
+	const struct agent *agent;
+	if (deck_agent(&app->deck, instance->agent, &agent, NULL) < 0)
+		return NULL;
+	return unreported_why(&app->deck, instance, agent);
+}
+
 static struct json_object *json_of_all(struct app *app, const struct store_row *row,
 				       const struct view *view, const struct instance *instance,
 				       const struct told *told)
@@ -219,6 +229,8 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	cleanup_strvec struct strvec missing = { 0 };
 	environment_missing(instance, &missing);
 	json_set_strings(object, "environment_missing", &missing);
+	cleanup_free char *why = unreported(app, instance);
+	json_set_string(object, "unreported", why);
 	return object;
 }
 
@@ -470,6 +482,13 @@ static void print_missing(const struct instance *instance, const char *hint)
 	line("  get them", again);
 }
 
+static void print_unreported(struct app *app, const struct instance *instance)
+{
+	cleanup_free char *why = unreported(app, instance);
+	cleanup_free char *text = why ? xasprintf("none: %s", why) : NULL;
+	line("Reports", text);
+}
+
 static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
 			   const struct instance *instance, const struct told *told)
 {
@@ -498,6 +517,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	print_shared(view, &instance->conversation.shared);
 	line("Note", is_live ? instance->run.history_note : NULL);
 	print_missing(instance, hint);
+	print_unreported(app, instance);
 	line("First prompt", told->about.prompt);
 	print_reply(told);
 	if (given->verbose)

@@ -137,6 +137,10 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 		    title, or_empty(instance->conversation.session_id), hint);
 	} else if (succeeded(outcome)) {
 		print_started(started);
+		if (started->unreported)
+			complain("%s: its agent reports nothing (%s), so agentdeck follows its "
+				 "screen and its files",
+				 title, started->unreported);
 	} else if (outcome == OUTCOME_SHELL) {
 		complain("%s: %s. A shell is open in its place: agentdeck attach %s", title,
 			 or_empty(instance->observed.reason), hint);

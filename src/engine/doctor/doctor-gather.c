@@ -10,6 +10,7 @@
 #include "base/machine.h"
 #include "base/program.h"
 #include "base/version.h"
+#include "engine/conversation/unreported.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
@@ -138,13 +139,20 @@ static void note_elsewhere(const struct store_row *row, struct doctor_facts *fac
 		strvec_push(&facts->elsewhere, shown);
 }
 
-static void look_at_environment(const struct deck *deck, const struct store_rows *rows,
-				const struct store_row *row, struct doctor_facts *facts)
+static void look_at_run(struct deck *deck, const struct store_rows *rows,
+			const struct store_row *row, struct doctor_facts *facts)
 {
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_strvec struct strvec missing = { 0 };
+	const struct agent *agent;
 	if (store_load(deck->store, row->base, &instance, NULL) != 0)
 		return;
+	if (deck_agent(deck, instance->agent, &agent, NULL) == 0) {
+		cleanup_free char *why = unreported_why(deck, instance, agent);
+		cleanup_free char *hint = why ? hint_row(deck, rows, row) : NULL;
+		if (why)
+			strvec_pushf(&facts->unreported, "%s reports nothing: %s", hint, why);
+	}
 	environment_missing(instance, &missing);
 	if (missing.count)
 		strvec_push_take(&facts->lacking, hint_row(deck, rows, row));
@@ -175,7 +183,7 @@ static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 		facts->live_count++;
 		if (!row->unit)
 			strvec_push_take(&facts->unscoped, hint_row(deck, &rows, row));
-		look_at_environment(deck, &rows, row, facts);
+		look_at_run(deck, &rows, row, facts);
 	}
 }
 

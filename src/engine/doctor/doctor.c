@@ -89,6 +89,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 	strvec_clear(&facts->unscoped);
 	strvec_clear(&facts->lacking);
 	strvec_clear(&facts->lacking_names);
+	strvec_clear(&facts->unreported);
 	strvec_clear(&facts->elsewhere);
 	strvec_clear(&facts->missing_helpers);
 	strvec_clear(&facts->other_helpers);
@@ -247,7 +248,12 @@ static void judge_sessions(const struct doctor_facts *facts, struct findings *re
 		       "write NAME=VALUE into ~/.config/environment.d/agents.conf",
 		       facts->lacking.items[0]);
 	}
-	if (!facts->damaged.count && !unscoped && !facts->lacking.count)
+	for (size_t i = 0; i < facts->unreported.count; i++) {
+		warn("%s, so agentdeck follows its screen and its files",
+		     facts->unreported.items[i]);
+		advise("allow its hooks, and start it again: agentdeck's are among them");
+	}
+	if (!facts->damaged.count && !unscoped && !facts->lacking.count && !facts->unreported.count)
 		ok("%zu in all, %zu running", facts->session_count, facts->live_count);
 }
 

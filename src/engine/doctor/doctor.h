@@ -66,6 +66,7 @@ struct doctor_facts {
 	struct strvec unscoped;             /* ids of live sessions without a scope */
 	/* live sessions with environment_missing(), and the names, each once */
 	struct strvec lacking, lacking_names;
+	struct strvec unreported; /* live sessions without reports: which, and why */
 	char *sessions_problem;
 	size_t elsewhere_count;  /* sessions that another machine or container runs */
 	struct strvec elsewhere; /* its name, once for each */

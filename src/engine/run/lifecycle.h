@@ -109,6 +109,7 @@ struct lifecycle_started {
 	enum lifecycle_outcome outcome; /* OUTCOME_ALIVE until lifecycle_wait() */
 	/* the agent itself has shown that it is up: by its report, or by its screen */
 	bool verified;
+	char *unreported;          /* unreported_why(), after a wait; or NULL */
 	struct instance *instance; /* the latest state; the caller's */
 };
 void lifecycle_started_free(struct lifecycle_started *started);

@@ -351,6 +351,7 @@ static int check_hold(const struct operation *operation, struct error *err)
 void lifecycle_started_free(struct lifecycle_started *started)
 {
 	instance_free(started->instance);
+	free(started->unreported);
 	*started = (struct lifecycle_started){ 0 };
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "driver/store/store-watch.h"
+#include "engine/conversation/unreported.h"
 #include "engine/place/alive.h"
 #include "engine/screen/screen.h"
 #include "model/agent/display.h"
@@ -53,8 +54,9 @@ static bool is_on_screen(struct deck *deck, const struct instance *instance,
  * first may be silent for hours. */
 static bool is_to_report(const struct instance *now, const struct agent *agent)
 {
-	return agent_reports(agent) && agent->report_binds == BINDS_START && now->run.directory &&
-	       access(now->run.directory, F_OK) == 0;
+	cleanup_free char *off = unreported_setting(now, agent);
+	return !off && agent_reports(agent) && agent->report_binds == BINDS_START &&
+	       now->run.directory && access(now->run.directory, F_OK) == 0;
 }
 
 /* When to look again; tell the listener before the wait becomes long. */
@@ -120,6 +122,8 @@ int lifecycle_wait(struct deck *deck, struct lifecycle_started *started,
 	if (deck_agent(deck, started->instance->agent, &agent, err) < 0 ||
 	    (!started->already && wait_for_outcome(deck, started, agent, listener, err) < 0))
 		return -1;
+	free(started->unreported);
+	started->unreported = unreported_why(deck, started->instance, agent);
 	started->verified = started->outcome == OUTCOME_REPORTED ||
 			    (started->already && started->instance->run.reported) ||
 			    (started->outcome == OUTCOME_ALIVE &&

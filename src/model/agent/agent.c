@@ -84,6 +84,8 @@ static const struct toml_key keys[] = {
 	KEY("report.cwd_key", store_or_null, cwd_key),
 	KEY("report.source_key", store_or_null, source_key),
 	KEY("report.kind_key", store_or_null, kind_key),
+	KEY("report.off", toml_store_strings, report_off),
+	KEY("report.off_files", toml_store_strings, report_off_files),
 	KEY("report.start", toml_store_strings, report_start),
 	KEY("report.prompt", toml_store_strings, report_prompt),
 	KEY("report.busy", toml_store_strings, report_busy),

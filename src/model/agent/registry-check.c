@@ -125,6 +125,13 @@ static const char *broken_file(const char *text)
 		       : "must be an absolute path, or start with \"~/\" or \"{home}/\"";
 }
 
+static const char *broken_place(const char *text)
+{
+	return text[0] == '/' || starts_with(text, "{directory}/") || starts_with(text, "{home}/")
+		       ? NULL
+		       : "must be an absolute path, or start with \"{directory}/\" or \"{home}/\"";
+}
+
 /* The file is looked for below two homes, so its path must not lead out of them. */
 static const char *broken_home_file(const char *text)
 {
@@ -180,6 +187,8 @@ static const struct rule {
 	{ "report.cwd_key", broken_word },
 	{ "report.source_key", broken_word },
 	{ "report.kind_key", broken_word },
+	{ "report.off", broken_member },
+	{ "report.off_files", broken_place },
 	{ "report.start", broken_word },
 	{ "report.prompt", broken_word },
 	{ "report.busy", broken_word },
