@@ -2,7 +2,6 @@
 #include "base/child.h"
 
 #include "base/clock.h"
-#include "base/fsutil.h"
 #include "base/libc.h"
 #include "base/program.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/library.h"
 
-#include "base/text.h"
-
 #include <dlfcn.h>
 
 int library_load(struct library *library, struct error *err)

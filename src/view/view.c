@@ -3,7 +3,6 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/fsutil.h"
 #include "base/loop.h"
 #include "capsule/channel.h"
 #include "capsule/endpoint.h"

@@ -2,7 +2,6 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 
-#include "base/fsutil.h"
 #include "base/toml.h"
 #include "base/tomlmap.h"
 #include "engine/deck/agentfiles.h"

@@ -6,7 +6,6 @@
 #include "base/sha256.h"
 #include "cli/show/table.h"
 #include "engine/adopt/adopt.h"
-#include "engine/place/environment.h"
 #include "engine/roster/view.h"
 #include "engine/workspace/tree.h"
 

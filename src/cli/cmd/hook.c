@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/conversation/report.h"
-#include "engine/place/runfiles.h"
 #include "engine/roster/notice.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/collect.h"

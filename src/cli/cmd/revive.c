@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
-#include "cli/cmd/start.h"
 #include "cli/show/output.h"
 
 #include "base/log.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
-#include "cli/cmd/decide.h"
-#include "cli/cmd/start.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"

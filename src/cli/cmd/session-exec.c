@@ -3,7 +3,6 @@
  * session exec and session shell: another program where the session's agent lives.
  */
 #include "cli/cmd/commands.h"
-#include "cli/show/output.h"
 
 #include "base/child.h"
 #include "base/clock.h"

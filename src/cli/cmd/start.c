@@ -7,7 +7,6 @@
 #include "engine/deck/hint.h"
 #include "engine/supervise/supervise-unit.h"
 #include "model/plan/recreate.h"
-#include "model/plan/resume.h"
 #include "model/session/naming.h"
 
 #include <string.h>

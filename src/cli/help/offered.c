@@ -4,7 +4,6 @@
 #include "base/argsplit.h"
 #include "base/tomledit.h"
 #include "engine/run/lifecycle.h"
-#include "engine/run/undo.h"
 #include "model/settings/values.h"
 
 #include <string.h>

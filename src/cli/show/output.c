@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "engine/terminal/kind.h"
-#include "model/session/naming.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -6,7 +6,6 @@
 #include "base/version.h"
 #include "engine/place/alive.h"
 #include "engine/place/oom.h"
-#include "model/plan/resume.h"
 
 /* A member that the object does not have yet, under a literal: what a list of thousands needs most
  * often. */

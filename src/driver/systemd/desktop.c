@@ -3,7 +3,6 @@
 
 #include "driver/systemd/bus.h"
 #include "driver/systemd/service-internal.h"
-#include "driver/systemd/service.h"
 
 #define NAME "org.freedesktop.Notifications"
 #define PATH "/org/freedesktop/Notifications"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/tmux/tmux.h"
 
-#include "base/clock.h"
 #include "base/fsutil.h"
 #include "driver/tmux/tmux-internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/deck/deck.h"
 
-#include "base/child.h"
 #include "base/fsutil.h"
 #include "base/helper.h"
 #include "base/log.h"

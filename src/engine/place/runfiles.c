@@ -2,7 +2,6 @@
 #include "engine/place/runfiles.h"
 
 #include "base/argsplit.h"
-#include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "driver/capsule/capsule.h"

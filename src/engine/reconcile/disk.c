@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "engine/deck/home.h"
 #include "engine/place/alive.h"
 #include "engine/reconcile/reconcile-internal.h"
 #include "engine/reconcile/reconcile.h"

@@ -5,7 +5,6 @@
 #include "engine/place/activityfile.h"
 #include "engine/place/alive.h"
 #include "engine/place/place.h"
-#include "engine/place/runfiles.h"
 
 const char *view_status(const struct view *view)
 {

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
-#include "engine/conversation/conversation.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"

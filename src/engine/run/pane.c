@@ -10,7 +10,6 @@
 #include "engine/conversation/conversation.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/alive.h"
-#include "engine/place/environment.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
 #include "engine/roster/notice.h"

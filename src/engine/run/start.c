@@ -12,7 +12,6 @@
 #include "engine/deck/hint.h"
 #include "engine/place/environment.h"
 #include "engine/place/gaps.h"
-#include "engine/place/runfiles.h"
 #include "engine/run/ending.h"
 #include "engine/run/need.h"
 #include "engine/run/outside.h"

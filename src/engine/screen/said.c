@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/screen/said.h"
 
-#include "base/jsonio.h"
 #include "driver/transcript/shelf.h"
 #include "engine/deck/hint.h"
-#include "engine/deck/home.h"
 #include "model/agent/box.h"
 
 #include <errno.h>

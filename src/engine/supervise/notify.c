@@ -8,7 +8,6 @@
 #include "base/runner.h"
 #include "base/version.h"
 #include "engine/place/oom.h"
-#include "engine/place/runfiles.h"
 #include "engine/roster/notice.h"
 #include "model/session/state.h"
 

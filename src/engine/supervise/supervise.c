@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/supervise/supervise.h"
 
-#include "base/clock.h"
 #include "base/libc.h"
 #include "base/log.h"
 #include "base/watch.h"

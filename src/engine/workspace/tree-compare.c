@@ -5,7 +5,6 @@
 #include "engine/workspace/tree.h"
 
 #include "base/fsutil.h"
-#include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
 #include "engine/workspace/inside.h"

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
-#include "engine/deck/hint.h"
 #include "engine/workspace/inside.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree-internal.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/session/parcel.h"
 
-#include "base/clock.h"
 #include "base/jsonio.h"
 #include "base/version.h"
 #include "model/session/fields.h"

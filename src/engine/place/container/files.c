@@ -3,7 +3,6 @@
 
 #include "base/child.h"
 #include "base/fsutil.h"
-#include "engine/deck/home.h"
 #include "engine/place/container/agenthome.h"
 #include "engine/place/runfiles.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/deck/proof.h"
 #include "engine/place/alive.h"
 #include "engine/place/runfiles.h"
 #include "engine/terminal/terminal.h"

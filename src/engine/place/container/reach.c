@@ -5,7 +5,6 @@
  */
 #include "engine/place/container/container-internal.h"
 
-#include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
 

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "engine/deck/proof.h"
 #include "engine/place/alive.h"
-#include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
 #include "engine/terminal/terminal.h"
 #include "model/session/naming.h"

@@ -4,7 +4,6 @@
  */
 #include "engine/place/host/host-internal.h"
 
-#include "base/fsutil.h"
 #include "base/program.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
