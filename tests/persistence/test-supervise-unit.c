@@ -114,6 +114,26 @@ TEST(SuperviseInstallWakesTheUserManager)
 	ASSERT(has("active", "active"), "it is %s", json_print(status()));
 }
 
+static const char *words_of_install(const char *linger)
+{
+	machine_root_ok(WORDS("loginctl", linger, machine_user_name()));
+	struct answer answer = machine_login(WORDS("agentdeck", "supervise", "--install"));
+	ASSERT(answer.status == 0, "after %s: %s", linger, answer.errors);
+	return answer.output;
+}
+
+TEST(SuperviseInstallPromisesNoBootWithoutLingering)
+{
+	if (machine_is_local())
+		skip_test("would replace the supervisor of your own user manager");
+	at_end(uninstall);
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[tmux]\nlinger = false\n");
+	const char *text = words_of_install("disable-linger");
+	ASSERT(strstr(text, "with your logins") && !strstr(text, "machine starts"), "%s", text);
+	text = words_of_install("enable-linger");
+	ASSERT(strstr(text, "whenever the machine starts"), "%s", text);
+}
+
 /* More often than the restart policy has patience with an agent that crashes. */
 TEST(EndsOfTheUserManagerAreNoCrashes)
 {
@@ -615,6 +635,21 @@ TEST(LaunchEnablesTheSupervisor)
 	       json_print(status()));
 	/* Nobody asked for anything else. */
 	have_it_revived(&session);
+}
+
+TEST(FirstStartPromisesNoBootWithoutLingering)
+{
+	struct session session;
+	install_package();
+	machine_write(in_real_home(".config/agentdeck/config.toml"), 0600,
+		      "[tmux]\nlinger = false\n");
+	machine_root_ok(WORDS("loginctl", "disable-linger", machine_user_name()));
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	struct answer answer = machine_login(WORDS("agentdeck", "session", "start", session.id));
+	ASSERT(answer.status == 0 && strstr(answer.errors, "after a reboot with your next login"),
+	       "it says: %s", answer.errors);
+	machine_root_ok(WORDS("loginctl", "enable-linger", machine_user_name()));
+	machine_write(in_real_home(".config/agentdeck/config.toml"), 0600, "");
 }
 
 TEST(UninstalledSupervisorIsNotEnabledAgain)

@@ -562,6 +562,22 @@ case_hooks_that_are_off_are_named() {
 	must session stop a b
 }
 
+case_quickstart_speaks_of_logind_only_where_it_runs() {
+	said() {	# DIRECTORY in the place of logind's
+		(
+			heading() { :; }
+			say() { echo "$*"; }
+			ORIGINAL_PATH=/usr/bin PREFIX=/usr BUILD=/build YELLOW='' PLAIN=''
+			# shellcheck source=/dev/null
+			source <(sed -n "/^say_what_next() {/,/^}/{s|/run/systemd/users|$1|;p;}" "$tree/scripts/quickstart")
+			say_what_next
+		)
+	}
+	[[ $(said "$home/work") == *"asks logind once"* ]] || fail "it says nothing of logind: $(said "$home/work")"
+	[[ $(said "$home/missing") != *"asks logind"* ]] || fail "no logind is there: $(said "$home/missing")"
+	[[ $(said "$home/missing") == *"agentdeck launch"* ]] || fail "it says: $(said "$home/missing")"
+}
+
 case_old_tmux() {
 	must add . -t a --agent demo -- 'the first prompt'
 	local -a good=("${deck[@]}")
