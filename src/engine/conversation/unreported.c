@@ -8,6 +8,7 @@
 #include "engine/place/runfiles.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 enum { SETTINGS_MAX = 1 << 20 };
 
