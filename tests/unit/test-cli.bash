@@ -563,19 +563,20 @@ case_hooks_that_are_off_are_named() {
 }
 
 case_quickstart_speaks_of_logind_only_where_it_runs() {
-	said() {	# DIRECTORY in the place of logind's
+	next_steps() {	# DIRECTORY in the place of logind's
 		(
 			heading() { :; }
 			say() { echo "$*"; }
+			# shellcheck disable=SC2034
 			ORIGINAL_PATH=/usr/bin PREFIX=/usr BUILD=/build YELLOW='' PLAIN=''
 			# shellcheck source=/dev/null
 			source <(sed -n "/^say_what_next() {/,/^}/{s|/run/systemd/users|$1|;p;}" "$tree/scripts/quickstart")
 			say_what_next
 		)
 	}
-	[[ $(said "$home/work") == *"asks logind once"* ]] || fail "it says nothing of logind: $(said "$home/work")"
-	[[ $(said "$home/missing") != *"asks logind"* ]] || fail "no logind is there: $(said "$home/missing")"
-	[[ $(said "$home/missing") == *"agentdeck launch"* ]] || fail "it says: $(said "$home/missing")"
+	[[ $(next_steps "$home/work") == *"asks logind once"* ]] || fail "it says nothing of logind: $(next_steps "$home/work")"
+	[[ $(next_steps "$home/missing") != *"asks logind"* ]] || fail "no logind is there: $(next_steps "$home/missing")"
+	[[ $(next_steps "$home/missing") == *"agentdeck launch"* ]] || fail "it says: $(next_steps "$home/missing")"
 }
 
 case_old_tmux() {
