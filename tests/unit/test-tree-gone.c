@@ -409,7 +409,7 @@ static void expect_stray(const struct branch_strays *strays, const char *name, b
 static void a_branch_without_a_session_goes_if_it_is_elsewhere(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_branch_strays struct branch_strays strays = { 0 };
 	assert_int_equal(chdir(desk->root), 0);
 	do_sh(desk, "cd project && git branch agentdeck/done && git branch agentdeck/used && "
