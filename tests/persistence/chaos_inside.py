@@ -818,7 +818,7 @@ class Look:
         """No stray lock, no temporary file, nothing damaged, nothing unknown."""
         identities = {wish["id"] for wish in self.expected["instances"]}
         bases = {wish["id"]: base_of(wish["id"]) for wish in self.expected["instances"]}
-        known = {"": {"default", "hooks", "logs", "conversations.lock", "config.good.toml",
+        known = {"": {"default", "hooks", "logs", "conversations.lock", "disk.reserve", "config.good.toml",
                       "config.good.toml.lock"},
                  "logs": {"agentdeck.log", "agentdeck.log.1"},
                  "default": {"instances.json", "instances.json.lock", "trees", ".trash",
