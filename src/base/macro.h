@@ -18,11 +18,13 @@
 #define UNUSED                   __attribute__((unused))
 #define CLEANUP(function)        __attribute__((cleanup(function)))
 /* Define name(), which gives the value of a pointer to destroy(), for CLEANUP(name). */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot have any */
 #define CLEANUP_OF(name, type, destroy)         \
 	static inline void name(type **pointer) \
 	{                                       \
 		destroy(*pointer);              \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
