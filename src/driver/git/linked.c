@@ -115,7 +115,7 @@ int gitcmd_records(const char *source, char **ret, struct error *err)
 
 static int open_all(const char *source, struct record *record, struct error *err)
 {
-	if (gitcmd_records(source, &record->all, err) < 0)
+	if (!record->all && gitcmd_records(source, &record->all, err) < 0)
 		return -1;
 	record->all_fd = fs_openat(AT_FDCWD, record->all,
 				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -239,6 +239,8 @@ static int make_again(const struct gitcmd_linked *tree, const char *directory, c
 	}
 	if (r == 0)
 		r = open_all(tree->source, &record, err);
+	if (r == GIT_ABSENT)
+		r = error_set(err, ERROR_NOT_FOUND, "%s is gone", record.all);
 	if (r != 0)
 		return -1;
 	record.name = xasprintf(".%s.new", path_basename(directory));
