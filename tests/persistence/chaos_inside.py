@@ -34,6 +34,8 @@ F_OFD_GETLK, F_OFD_SETLKW = 36, 38
 FLOCK = "hhqqi4x"
 LOOK_AGAIN_S, LOOK_AGAIN_MOST_S, NUDGE_S = 0.01, 0.25, 2
 COMMAND_TIMEOUT_S = 60
+# what the state directory may have, also without a session
+OF_DECK = {"default", "hooks", "logs", "conversations.lock", "disk.reserve", "config.good.toml", "config.good.toml.lock"}
 
 PREFIX = "/usr/local"
 
@@ -553,7 +555,7 @@ def files_below(folder):
 
 def left_over(sources, has_engines):
     """What there is although all sessions have been removed, and the trash is empty."""
-    for folder, known in (("", {"default", "hooks", "logs", "conversations.lock", "config.good.toml", "config.good.toml.lock"}),
+    for folder, known in (("", OF_DECK),
                           ("default", {"instances.json", "instances.json.lock", "trees", ".trash"}), ("default/trees", set()),
                           ("default/.trash", set()), ("hooks", set())):
         yield from (f"{folder}/{name}" for name in files_below(os.path.join(STATE, folder))
@@ -818,8 +820,7 @@ class Look:
         """No stray lock, no temporary file, nothing damaged, nothing unknown."""
         identities = {wish["id"] for wish in self.expected["instances"]}
         bases = {wish["id"]: base_of(wish["id"]) for wish in self.expected["instances"]}
-        known = {"": {"default", "hooks", "logs", "conversations.lock", "disk.reserve", "config.good.toml",
-                      "config.good.toml.lock"},
+        known = {"": OF_DECK,
                  "logs": {"agentdeck.log", "agentdeck.log.1"},
                  "default": {"instances.json", "instances.json.lock", "trees", ".trash",
                              *bases.values(), *(name + ".lock" for name in bases.values())},
