@@ -45,7 +45,7 @@ static int add_sources_of(struct store *store, struct strvec *sources, struct er
 	return 0;
 }
 
-/* Those that sessions have trees of. */
+/* The source repositories of all sessions with trees, also of removed ones. */
 static int list_sources(const struct deck *deck, struct strvec *sources, struct error *err)
 {
 	cleanup_strvec struct strvec profiles = { 0 };
@@ -62,7 +62,7 @@ static int list_sources(const struct deck *deck, struct strvec *sources, struct 
 
 /* ---- their branches --------------------------------------------------------------------------- */
 
-/* Where it began is not known, so each other ref counts that keeps its commits. */
+/* The branch's beginning is not known, so every other ref that has its commits counts. */
 static int look_at(const struct deck *deck, const char *repository, const char *name,
 		   struct branch_fate *ret, struct error *err)
 {

@@ -76,7 +76,7 @@ struct agent {
 	enum report_binds report_binds;
 	/* Names of the members of a report; NULL: it has no such member. */
 	char *failure_key, *failure_text_key;
-	char *tasks_key; /* an array of what goes on in the background, each with its "type" */
+	char *tasks_key; /* an array of tasks in the background, each with its "type" */
 	char *event_key, *id_key, *transcript_key, *cwd_key, *source_key, *kind_key;
 	/* Events by their meaning. */
 	struct strvec report_start, report_prompt, report_busy, report_waiting, report_idle,
