@@ -103,7 +103,8 @@ static void a_pane_has_its_terminal_and_its_place(void **state UNUSED)
 	bool unknown = false;
 	start("exec cat");
 	free(TMUX("rename-session", "-t", "main", "my own"));
-	free(TMUX("split-window", "-t", "my own", "cat"));
+	/* One word alone would go to the user's shell, which may be nologin. */
+	free(TMUX("split-window", "-t", "my own", "env", "cat"));
 	assert_int_equal(tmux_list_user_panes(server_socket, &panes, &unknown, NULL), 0);
 	assert_int_equal(panes.count, 2);
 	cleanup_free char *terminal = TMUX("display-message", "-p", "-t", "%1", "#{pane_tty}");
@@ -202,7 +203,7 @@ static void a_held_pane_outlives_its_program_and_closes_when_released(void **sta
 {
 	struct tmux_user_hold hold = { 0 };
 	start("read line; echo last words");
-	free(TMUX("new-window", "-d", "-t", "main", "cat"));
+	free(TMUX("new-window", "-d", "-t", "main", "env", "cat"));
 	assert_int_equal(tmux_user_pane_hold(server_socket, "%0", &hold, NULL), 0);
 	assert_true(hold.is_held);
 	assert_false(hold.stays);
