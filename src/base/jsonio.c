@@ -367,33 +367,3 @@ const char *json_print(struct json_object *object)
 							      JSON_C_TO_STRING_SPACED |
 							      JSON_C_TO_STRING_NOSLASHESCAPE);
 }
-
-char *json_shown(const char *json)
-{
-	struct strbuf text = { 0 };
-	const unsigned char *next = (const unsigned char *)json;
-	for (;;) {
-		/* A list of thousands has megabytes and almost never one of these. */
-		size_t length = strcspn((const char *)next, "\x7f\xc2\xe2");
-		strbuf_add(&text, next, length);
-		next += length;
-		if (!*next)
-			break;
-		/* Only strings hold anything but ASCII, so an escape is possible wherever these
-		 * occur. */
-		if (*next == 0x7f) {
-			strbuf_adds(&text, "\\u007f");
-			next++;
-		} else if (*next == 0xc2 && next[1] >= 0x80 && next[1] < 0xa0) {
-			strbuf_addf(&text, "\\u00%02x", next[1]);
-			next += 2;
-		} else if (text_reorders((const char *)next)) {
-			strbuf_addf(&text, "\\u%04x",
-				    0x2000u | (next[1] & 0x3fu) << 6 | (next[2] & 0x3fu));
-			next += 3;
-		} else {
-			strbuf_add(&text, next++, 1);
-		}
-	}
-	return strbuf_take(&text);
-}

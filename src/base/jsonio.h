@@ -61,8 +61,3 @@ char *json_raw_text_of(struct json_object *value) MUST_USE;
 /* The object as text, indented, without a newline at the end.  Borrowed from the
  * object until it is changed or put. */
 const char *json_print(struct json_object *object);
-
-/* A copy of the value for output that a terminal may show: characters that JSON allows in a string
- * and a terminal obeys (DEL, C1, what text_reorders() finds) become \uXXXX.  json: text that json-c
- * printed.  The caller frees. */
-char *json_shown(const char *json) MUST_USE;

@@ -5,7 +5,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "base/jsonio.h"
+#include "base/jsonwrite.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -153,5 +153,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *written = object ? json_print(object) : "null";
 	HOLDS(json_parse(written, strlen(written), "written", &again, NULL) == 0);
 	HOLDS(json_object_equal(object, again));
+	cleanup_json struct json_object *shown = NULL;
+	cleanup_json_writer struct json_writer writer = { .is_line = size % 2 };
+	json_write_value(&writer, NULL, object);
+	HOLDS(json_parse(writer.text.data, writer.text.length, "shown", &shown, NULL) == 0);
+	HOLDS(json_object_equal(object, shown));
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "base/child.h"
 #include "base/fsutil.h"
-#include "base/jsonio.h"
+#include "base/jsonwrite.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -112,7 +112,9 @@ static void json_for_terminals_has_the_same_value_and_moves_none(void **state UN
 		"31m\xc2\x85\u202e\u2069 \u00e9 \u2029 \u20ac\xf0\x9f\x98\x80 \\u202e";
 	cleanup_json struct json_object *object = json_object_new_object(), *again = NULL;
 	json_set_string(object, hostile, hostile);
-	cleanup_free char *text = json_shown(json_print(object));
+	cleanup_json_writer struct json_writer writer = { 0 };
+	json_write_value(&writer, NULL, object);
+	const char *text = writer.text.data;
 	assert_non_null(
 		strstr(text, "\\u007f\\u009b31m\\u0085\\u202e\\u2069 \u00e9 \u2029 \u20ac"));
 	assert_null(strstr(text, "\u202e"));

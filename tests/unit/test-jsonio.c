@@ -4,7 +4,7 @@
  */
 #include "unit/scratch.h"
 
-#include "base/jsonio.h"
+#include "base/jsonwrite.h"
 
 #include <string.h>
 
@@ -126,15 +126,71 @@ static void a_member_object_is_made_once(void **state UNUSED)
 static void what_is_printed_reads_as_the_same(void **state UNUSED)
 {
 	cleanup_json struct json_object *object = json_object_new_object(), *again = NULL;
+	cleanup_json_writer struct json_writer writer = { 0 };
 	json_set_string(object, "s", "a/b \033[31m \xc2\x9b \xe2\x80\xae");
-	const char *text = json_print(object);
-	assert_false(ends_with(text, "\n"));
-	cleanup_free char *shown = json_shown(text);
+	assert_false(ends_with(json_print(object), "\n"));
+	json_write_value(&writer, NULL, object);
+	const char *shown = writer.text.data;
 	assert_null(strchr(shown, '\033'));
 	assert_null(strstr(shown, "\xc2\x9b"));
 	assert_null(strstr(shown, "\xe2\x80\xae"));
 	assert_int_equal(parse(shown, strlen(shown), &again, NULL), 0);
 	assert_string_equal(json_get_string(again, "s", NULL), json_get_string(object, "s", ""));
+}
+
+static const char *in_a_line(struct json_object *object)
+{
+	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							      JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+static void a_value_is_written_as_json_c_prints_it(void **state UNUSED)
+{
+	static const char text[] =
+		"{\"deep\": [1, [2, [{\"a\": null}]], -0, 1.50, 3e7, \"\"],"
+		" \"u\": \"\\u0000\\u0001\\u001f\\b\\f\\n\\r\\t\\\"\\\\/\\/ \u00e9\u20ac\","
+		" \"\\tkey \\u00e9\": true, \"least\": -9223372036854775808}";
+	cleanup_json struct json_object *object = NULL;
+	cleanup_json_writer struct json_writer writer = { 0 }, line = { .is_line = true };
+	assert_int_equal(parse(text, strlen(text), &object, NULL), 0);
+	json_write_value(&writer, NULL, object);
+	assert_string_equal(writer.text.data, json_print(object));
+	json_write_value(&line, NULL, object);
+	assert_string_equal(line.text.data, in_a_line(object));
+}
+
+static void what_is_empty_has_its_end_on_its_own_line(void **state UNUSED)
+{
+	cleanup_json struct json_object *object = NULL;
+	cleanup_json_writer struct json_writer writer = { 0 }, line = { .is_line = true };
+	assert_int_equal(parse("[{},[]]", 7, &object, NULL), 0);
+	json_write_value(&writer, NULL, object);
+	assert_string_equal(writer.text.data, "[\n  {\n  },\n  [\n  ]\n]");
+	json_write_value(&line, NULL, object);
+	assert_string_equal(line.text.data, "[{},[]]");
+}
+
+static void members_are_written_as_they_are_set(void **state UNUSED)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_json_writer struct json_writer writer = { 0 };
+	json_write_begin(&writer, NULL, '{');
+	json_write_string(&writer, "plain", "a/b");
+	json_write_string(&writer, "own", "\xff\"z\n");
+	json_write_string(&writer, "null", NULL);
+	json_write_int(&writer, "i", INT64_MIN);
+	json_write_begin(&writer, "o", '{');
+	json_write_bool(&writer, "b", true);
+	json_write_end(&writer, '}');
+	json_write_bool(&writer, "last", false);
+	json_write_end(&writer, '}');
+	json_set_string(object, "plain", "a/b");
+	json_set_string(object, "own", "\xff\"z\n");
+	json_set_string(object, "null", NULL);
+	json_set_int(object, "i", INT64_MIN);
+	json_set_bool(json_make_object(object, "o"), "b", true);
+	json_set_bool(object, "last", false);
+	assert_string_equal(writer.text.data, json_print(object));
 }
 
 static void sixty_four_levels_are_deep_enough(void **state UNUSED)
@@ -180,6 +236,9 @@ int main(void)
 		TEST(what_was_set_is_what_is_there),
 		TEST(a_member_object_is_made_once),
 		TEST(what_is_printed_reads_as_the_same),
+		TEST(a_value_is_written_as_json_c_prints_it),
+		TEST(what_is_empty_has_its_end_on_its_own_line),
+		TEST(members_are_written_as_they_are_set),
 		TEST(sixty_four_levels_are_deep_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

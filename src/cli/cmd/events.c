@@ -34,10 +34,13 @@ static void print_entry(const struct stream *stream, const struct roster_entry *
 {
 	const bool is_removed = streq(event, "removed");
 	if (stream->app->json) {
-		cleanup_json struct json_object *object = json_of_entry(entry, is_removed);
-		json_set_string(object, "event", event);
-		json_set_time(object, "seen_at", clock_wall_us());
-		print_json_line(object);
+		cleanup_json_writer struct json_writer writer = { .is_line = true };
+		json_write_begin(&writer, NULL, '{');
+		json_write_entry(&writer, entry, is_removed);
+		json_write_string(&writer, "event", event);
+		json_write_time(&writer, "seen_at", clock_wall_us());
+		json_write_stamped_end(&writer);
+		puts(writer.text.data);
 		return;
 	}
 	char date[CLOCK_TEXT_SIZE];

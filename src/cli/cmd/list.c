@@ -58,13 +58,17 @@ static const struct command_option options[] = {
 
 static void print_listing_json(const struct listing *listing)
 {
+	cleanup_json_writer struct json_writer writer = { 0 };
+	json_write_begin(&writer, NULL, '[');
 	for (size_t i = 0; i < listing->count; i++) {
-		const struct roster_entry *entry = listing->shown[i];
-		cleanup_json struct json_object *object = json_of_row(&entry->row, &entry->view,
-								      entry->profile);
-		print_json_element(object, i);
+		json_write_begin(&writer, NULL, '{');
+		json_write_entry(&writer, listing->shown[i], false);
+		json_write_stamped_end(&writer);
+		/* So thousands need the memory of one. */
+		print_written(&writer);
 	}
-	print_json_end(listing->count);
+	json_write_end(&writer, ']');
+	puts(writer.text.data);
 }
 
 /* Only for people: a profile that cannot be read counts as empty. */

@@ -148,7 +148,7 @@ static bool print_found(const struct roster *roster, const struct strvec *words,
 		const char *word = fitting_word(words, entry);
 		if (!word)
 			continue;
-		json_object_array_add(array, json_of_entry(entry, false));
+		json_object_array_add(array, json_of_entry(entry));
 		add_line(&lines, entry, word);
 	}
 	if (lines.length == 0)

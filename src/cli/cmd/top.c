@@ -152,7 +152,7 @@ static void set_percent(struct json_object *object, const char *key, int64_t hun
 
 static void print_line(const struct usage *usage)
 {
-	cleanup_json struct json_object *object = json_of_entry(usage->entry, false);
+	cleanup_json struct json_object *object = json_of_entry(usage->entry);
 	const struct cgroup_usage *now = &usage->seen.now;
 	json_set_time(object, "seen_at", clock_wall_us());
 	json_set_bool(object, "in_scope", usage->seen.in_scope);

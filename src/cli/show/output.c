@@ -68,38 +68,35 @@ int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err)
 	return r;
 }
 
+void print_written(struct json_writer *writer)
+{
+	fputs(writer->text.data, stdout);
+	writer->text.length = 0;
+}
+
 void print_json(struct json_object *object)
 {
+	cleanup_json_writer struct json_writer writer = { 0 };
 	json_stamp(object);
-	cleanup_free char *text = json_shown(json_print(object));
-	puts(text);
+	json_write_value(&writer, NULL, object);
+	puts(writer.text.data);
 }
 
 void print_json_line(struct json_object *object)
 {
+	cleanup_json_writer struct json_writer writer = { .is_line = true };
 	json_stamp(object);
-	cleanup_free char *text = json_shown(json_object_to_json_string_ext(
-		object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	puts(text);
+	json_write_value(&writer, NULL, object);
+	puts(writer.text.data);
 }
 
 void print_json_element(struct json_object *object, size_t index)
 {
+	cleanup_json_writer struct json_writer writer = { .depth = 1, .has_members = index > 0 };
 	json_stamp(object);
-	cleanup_free char *text = json_shown(json_print(object));
-	/* Written at once: a list of thousands has a hundred thousand lines.  Each of them has a
-	 * byte, and gets two more. */
-	cleanup_free char *indented = xcalloc(3 * strlen(text) + sizeof("[\n  "), 1);
-	char *at = stpcpy(indented, index ? ",\n  " : "[\n  ");
-	for (const char *line = text; *line;) {
-		const char *end = strchrnul(line, '\n');
-		const size_t length = (size_t)(end - line) + (*end == '\n');
-		at = mempcpy(at, line, length);
-		line += length;
-		if (*end)
-			at = mempcpy(at, "  ", 2);
-	}
-	fwrite(indented, 1, (size_t)(at - indented), stdout);
+	json_write_value(&writer, NULL, object);
+	fputs(index ? "" : "[", stdout);
+	fputs(writer.text.data, stdout);
 }
 
 void print_json_end(size_t count)

@@ -43,3 +43,6 @@ void print_json_line(struct json_object *object);
  * one.  index counts from 0; count is the number of elements. */
 void print_json_element(struct json_object *object, size_t index);
 void print_json_end(size_t count);
+
+/* Print what was written since the last time.  The writer goes on from there. */
+void print_written(struct json_writer *writer);

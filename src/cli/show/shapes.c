@@ -7,27 +7,6 @@
 #include "engine/place/alive.h"
 #include "engine/place/oom.h"
 
-/* A member that the object does not have yet, under a literal: what a list of thousands needs most
- * often. */
-static void add(struct json_object *object, const char *literal, struct json_object *value)
-{
-	if (json_object_object_add_ex(object, literal, value,
-				      JSON_C_OBJECT_ADD_KEY_IS_NEW |
-					      JSON_C_OBJECT_KEY_IS_CONSTANT) < 0)
-		abort();
-}
-
-static void add_text(struct json_object *object, const char *literal, const char *text)
-{
-	add(object, literal, text ? json_text(text) : NULL);
-}
-
-static void add_time(struct json_object *object, const char *literal, int64_t wall_us)
-{
-	char date[CLOCK_TEXT_SIZE];
-	add_text(object, literal, wall_us > 0 ? clock_format(wall_us, date) : NULL);
-}
-
 void json_stamp(struct json_object *value)
 {
 	if (json_object_is_type(value, json_type_array)) {
@@ -35,9 +14,16 @@ void json_stamp(struct json_object *value)
 			json_stamp(json_object_array_get_idx(value, i));
 	} else if (json_object_is_type(value, json_type_object) &&
 		   !json_object_object_get_ex(value, "protocol", NULL)) {
-		add(value, "protocol", json_object_new_int(JSON_PROTOCOL));
-		add_text(value, "host", machine_host());
+		json_set_int(value, "protocol", JSON_PROTOCOL);
+		json_set_string(value, "host", machine_host());
 	}
+}
+
+void json_write_stamped_end(struct json_writer *writer)
+{
+	json_write_int(writer, "protocol", JSON_PROTOCOL);
+	json_write_string(writer, "host", machine_host());
+	json_write_end(writer, '}');
 }
 
 void json_set_time(struct json_object *object, const char *key, int64_t wall_us)
@@ -46,14 +32,10 @@ void json_set_time(struct json_object *object, const char *key, int64_t wall_us)
 	json_set_string(object, key, wall_us > 0 ? clock_format(wall_us, date) : NULL);
 }
 
-static struct json_object *json_of_shared(const struct shared_conversation *shared)
+void json_write_time(struct json_writer *writer, const char *key, int64_t wall_us)
 {
-	struct json_object *object = json_object_new_object();
-	json_set_string(object, "session_id", shared->session_id);
-	json_set_string(object, "owner", shared->owner);
-	json_set_string(object, "title", shared->title);
-	json_set_string(object, "profile", shared->profile);
-	return object;
+	char date[CLOCK_TEXT_SIZE];
+	json_write_string(writer, key, wall_us > 0 ? clock_format(wall_us, date) : NULL);
 }
 
 const char *view_activity(const struct view *view)
@@ -63,47 +45,73 @@ const char *view_activity(const struct view *view)
 		       : NULL;
 }
 
-struct json_object *json_of_row(const struct store_row *row, const struct view *view,
-				const char *profile)
+static void write_shared(struct json_writer *writer, const struct shared_conversation *shared)
 {
-	struct json_object *object = json_object_new_object();
-	add_text(object, "id", row->id);
-	add_text(object, "copy_of", row->copy_of);
-	add_text(object, "title", row->title);
-	add_text(object, "path", row->lookup_directory);
-	add_text(object, "group", or_empty(row->group));
-	add_text(object, "notes", row->notes);
-	add_text(object, "profile", profile);
-	add_text(object, "agent", row->agent);
-	add_text(object, "status", view_status(view));
-	add_text(object, "activity", view_activity(view));
-	add(object, "activity_is_old", json_object_new_boolean(view->is_old));
-	add_text(object, "reason", view->reason);
-	add(object, "is_undecided", json_object_new_boolean(view->is_undecided));
-	add_time(object, "since_at", view_since(row, view));
-	add_text(object, "other_host", view->host);
-	add_text(object, "session_id", row->session_id);
-	add(object, "shares", view->is_sharing ? json_of_shared(&row->shared) : NULL);
-	add_text(object, "held", row->held);
-	add_text(object, "backend", row->backend);
-	add_text(object, "workspace", row->workspace);
-	add(object, "asks_first", json_object_new_boolean(view_asks_first(row, view)));
-	add_time(object, "created_at", row->created_at);
-	add_time(object, "last_used_at", row->last_used_at);
+	json_write_begin(writer, "shares", '{');
+	json_write_string(writer, "session_id", shared->session_id);
+	json_write_string(writer, "owner", shared->owner);
+	json_write_string(writer, "title", shared->title);
+	json_write_string(writer, "profile", shared->profile);
+	json_write_end(writer, '}');
+}
+
+/* What a session does, or did last. */
+static void write_view(struct json_writer *writer, const struct view *view, bool is_removed)
+{
+	json_write_string(writer, "status", is_removed ? "removed" : view_status(view));
+	json_write_string(writer, "activity", is_removed ? NULL : view_activity(view));
+	json_write_bool(writer, "activity_is_old", view->is_old && !is_removed);
+	json_write_string(writer, "reason", is_removed ? NULL : view->reason);
+	json_write_bool(writer, "is_undecided", view->is_undecided);
+}
+
+void json_write_entry(struct json_writer *writer, const struct roster_entry *entry, bool is_removed)
+{
+	const struct store_row *row = &entry->row;
+	const struct view *view = &entry->view;
+	json_write_string(writer, "id", row->id);
+	json_write_string(writer, "copy_of", row->copy_of);
+	json_write_string(writer, "title", row->title);
+	json_write_string(writer, "path", row->lookup_directory);
+	json_write_string(writer, "group", or_empty(row->group));
+	json_write_string(writer, "notes", row->notes);
+	json_write_string(writer, "profile", entry->profile);
+	json_write_string(writer, "agent", row->agent);
+	write_view(writer, view, is_removed);
+	json_write_time(writer, "since_at", entry->since_us);
+	json_write_string(writer, "other_host", view->host);
+	json_write_string(writer, "session_id", row->session_id);
+	if (view->is_sharing)
+		write_shared(writer, &row->shared);
+	else
+		json_write_string(writer, "shares", NULL);
+	json_write_string(writer, "held", row->held);
+	json_write_string(writer, "backend", row->backend);
+	json_write_string(writer, "workspace", row->workspace);
+	json_write_bool(writer, "asks_first", view_asks_first(row, view));
+	json_write_time(writer, "created_at", row->created_at);
+	json_write_time(writer, "last_used_at", row->last_used_at);
+}
+
+struct json_object *json_of_entry(const struct roster_entry *entry)
+{
+	cleanup_json_writer struct json_writer writer = { .is_line = true };
+	struct json_object *object;
+	json_write_begin(&writer, NULL, '{');
+	json_write_entry(&writer, entry, false);
+	json_write_end(&writer, '}');
+	if (json_parse(writer.text.data, writer.text.length, "session", &object, NULL) < 0)
+		abort();
 	return object;
 }
 
-struct json_object *json_of_entry(const struct roster_entry *entry, bool is_removed)
+struct json_object *json_of_row(const struct store_row *row, const struct view *view,
+				const char *profile)
 {
-	struct json_object *object = json_of_row(&entry->row, &entry->view, entry->profile);
-	json_set_time(object, "since_at", entry->since_us);
-	if (!is_removed)
-		return object;
-	json_set_string(object, "status", "removed");
-	json_set_string(object, "activity", NULL);
-	json_set_bool(object, "activity_is_old", false);
-	json_set_string(object, "reason", NULL);
-	return object;
+	const struct roster_entry entry = {
+		.profile = profile, .row = *row, .view = *view, .since_us = view_since(row, view)
+	};
+	return json_of_entry(&entry);
 }
 
 struct json_object *json_of_instance(const struct deck *deck, const struct instance *instance)

@@ -6,18 +6,24 @@
  */
 #pragma once
 
+#include "base/jsonwrite.h"
 #include "engine/roster/roster.h"
 
 /* Add "protocol" and "host" to an object, or to each object of an array, that does not have them.
  * print_json() and its sisters do it. */
 void json_stamp(struct json_object *value);
 
-/* A session, as every command prints it.  profile is that of the row. */
+/* End an object that is written, with the same two members. */
+void json_write_stamped_end(struct json_writer *writer);
+
+/* The members of a session, as every command prints it.  is_removed: it is gone. */
+void json_write_entry(struct json_writer *writer, const struct roster_entry *entry,
+		      bool is_removed);
+/* The same as an object, for commands that change or add members.  profile is that of the row. */
 struct json_object *json_of_row(const struct store_row *row, const struct view *view,
 				const char *profile) MUST_USE;
-/* As json_of_row(), but for what the roster has.  is_removed: it is gone. */
-struct json_object *json_of_entry(const struct roster_entry *entry, bool is_removed) MUST_USE;
-/* As json_of_entry(), but for what was loaded or made: its manifest is read again. */
+struct json_object *json_of_entry(const struct roster_entry *entry) MUST_USE;
+/* As json_of_row(), but for what was loaded or made: its manifest is read again. */
 struct json_object *json_of_instance(const struct deck *deck,
 				     const struct instance *instance) MUST_USE;
 /* Add what a run adds to a session: tmux, scope, resume, agent_pid and came_back. */
@@ -30,6 +36,7 @@ struct json_object *json_success(const char *id, const char *title) MUST_USE;
 
 /* Set a time of clock_wall_us(); 0 or less: null. */
 void json_set_time(struct json_object *object, const char *key, int64_t wall_us);
+void json_write_time(struct json_writer *writer, const char *key, int64_t wall_us);
 
 /* The activity of a session that runs, for people and programs; NULL: it does not run, or does not
  * answer.  Static. */

@@ -2,7 +2,7 @@
 #include "engine/supervise/notify.h"
 
 #include "base/clock.h"
-#include "base/jsonio.h"
+#include "base/jsonwrite.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/runner.h"
@@ -21,20 +21,16 @@ enum { SEND_TIMEOUT_MS = 60000 };
 
 extern char **environ;
 
-static void set_text(struct json_object *object, const char *key, const char *text)
+static void write_text(struct json_writer *writer, const char *key, const char *text)
 {
-	size_t length = text ? strlen(text) : 0;
-	if (!text) {
-		json_set(object, key, NULL);
-		return;
-	}
+	size_t length = strlen(or_empty(text));
 	if (length > TEXT_MAX) {
 		length = TEXT_MAX;
 		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
 			length--;
 	}
-	cleanup_free char *cut = xstrndup(text, length);
-	json_set(object, key, json_text(cut));
+	cleanup_free char *cut = text ? xstrndup(text, length) : NULL;
+	json_write_string(writer, key, cut);
 }
 
 const char *notify_doing(const struct roster_event *event)
@@ -84,7 +80,7 @@ char *notify_payload(const struct notification *notification)
 	const struct view *view = &notification->entry->view;
 	const bool runs = state_is_running(view->state) && !view->is_silent;
 	const int64_t since_us = notification->entry->since_us;
-	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_json_writer struct json_writer writer = { .is_line = true };
 	cleanup_free char *message = notification->message ? xstrdup(notification->message)
 							   : usual_message(notification);
 	char date[CLOCK_TEXT_SIZE];
@@ -104,12 +100,12 @@ char *notify_payload(const struct notification *notification)
 		{ "since_at", since_us > 0 ? clock_format(since_us, date) : NULL },
 		{ "message", message },
 	};
-	json_set_int(object, "protocol", JSON_PROTOCOL);
+	json_write_begin(&writer, NULL, '{');
+	json_write_int(&writer, "protocol", JSON_PROTOCOL);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		set_text(object, texts[i].key, texts[i].text);
-	cleanup_free char *text = json_shown(json_object_to_json_string_ext(
-		object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	return xasprintf("%s\n", text);
+		write_text(&writer, texts[i].key, texts[i].text);
+	json_write_end(&writer, '}');
+	return xasprintf("%s\n", writer.text.data);
 }
 
 static bool is_wanted(const struct deck *deck, const char *occasion)
