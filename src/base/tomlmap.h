@@ -35,6 +35,7 @@ struct toml_key {
 	const char *const *words; /* the values that exist; ends with NULL */
 	/* For people; a table of keys that no command lists needs none of these. */
 	enum toml_type type;
+	const char *shown;   /* its name in what a command prints; NULL: it is not printed */
 	const char *about;   /* one line; NULL: another spelling of a key */
 	const char *example; /* a value as in TOML, where the default shows none */
 };

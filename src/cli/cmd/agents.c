@@ -103,105 +103,6 @@ static void build_command(const struct agent *agent, const struct strvec *way, s
 	strvec_push_all(ret, &agent->report);
 }
 
-/* What is shown besides: the names in --json, and the keys of an entry's file. */
-struct shown {
-	const char *name, *key;
-};
-
-static const struct shown texts[] = {
-	{ "session_id", "session.id" },
-	{ "id_scope", "session.scope" },
-	{ "unknown_id", "session.unknown.behaviour" },
-	{ "unknown_pattern", "session.unknown.pattern" },
-	{ "continue_scope", "session.continue_scope" },
-	{ "create_pattern", "session.create_pattern" },
-	{ "exit_banner", "screen.exit_banner" },
-	{ "transcript", "session.transcript" },
-	{ "conversations", "session.conversations" },
-	{ "processes", "session.processes" },
-	{ "files", "files.conversation" },
-	{ "files_id", "files.id" },
-	{ "files_directory", "files.directory" },
-	{ "files_directory_file", "files.directory_file" },
-	{ "files_prompt", "files.prompt" },
-	{ "files_prompt_text", "files.prompt_text" },
-	{ "files_reply", "files.reply" },
-	{ "files_reply_text", "files.reply_text" },
-	{ "files_lock", "files.lock" },
-	{ "home", "home.default" },
-	{ "home_variable", "home.variable" },
-	{ "seed", "home.seed" },
-	{ "seed_text", "home.seed_text" },
-	{ "submit_key", "keys.submit" },
-	{ "guard", "keys.guard" },
-	{ "guard_text", "keys.guard_text" },
-	{ "report_payload", "report.payload" },
-	{ "report_binds", "report.binds" },
-	{ "event_key", "report.event_key" },
-	{ "id_key", "report.id_key" },
-	{ "transcript_key", "report.transcript_key" },
-	{ "cwd_key", "report.cwd_key" },
-	{ "source_key", "report.source_key" },
-	{ "kind_key", "report.kind_key" },
-	{ "report_settings", "report.settings" },
-	{ "doctor_hint", "doctor.hint" },
-	{ "doctor_remedy", "doctor.remedy" },
-	{ "doctor_file", "doctor.file" },
-	{ "doctor_unless", "doctor.unless" },
-};
-
-static const struct shown lists[] = {
-	{ "create", "session.create" },
-	{ "match", "match" },
-	{ "packages", "packages" },
-	{ "ask_version", "version" },
-	{ "files_skip", "files.skip" },
-	{ "files_side", "files.side" },
-	{ "isolation_set", "isolation.environment" },
-	{ "report_set", "report.environment" },
-	{ "report_events", "report.events" },
-	{ "report_start", "report.start" },
-	{ "report_prompt", "report.prompt" },
-	{ "report_busy", "report.busy" },
-	{ "report_waiting", "report.waiting" },
-	{ "report_idle", "report.idle" },
-	{ "report_turn", "report.turn" },
-	{ "report_end", "report.end" },
-	{ "strip", "arguments.strip" },
-	{ "strip_value", "arguments.strip_value" },
-	{ "strip_optional", "arguments.strip_optional" },
-	{ "adopt", "arguments.adopt" },
-	{ "value", "arguments.value" },
-	{ "variadic", "arguments.variadic" },
-	{ "optional", "arguments.optional" },
-	{ "once", "arguments.once" },
-	{ "latest", "arguments.latest" },
-	{ "one_shot", "arguments.one_shot" },
-	{ "login_files", "home.login" },
-	{ "scrub", "environment.scrub" },
-	{ "set", "environment.set" },
-	{ "login_variables", "environment.login" },
-	{ "ready", "screen.ready" },
-	{ "busy", "screen.busy" },
-	{ "waiting", "screen.waiting" },
-	{ "box_above", "screen.box_above" },
-	{ "box_below", "screen.box_below" },
-	{ "box_frame", "screen.box_frame" },
-	{ "placeholder", "screen.placeholder" },
-	{ "pasted", "screen.pasted" },
-	{ "mode", "screen.mode" },
-	{ "mode_text", "screen.mode_text" },
-	{ "elsewhere", "screen.elsewhere" },
-	{ "login", "screen.login" },
-	{ "background", "screen.background" },
-	{ "refused", "screen.refused" },
-	{ "daemons", "daemons.end" },
-	{ "quit_keys", "keys.quit" },
-	{ "banner_keys", "keys.banner" },
-	{ "clear_keys", "keys.clear" },
-	{ "evidence", "evidence" },
-};
-
 /* Does the key mean anything for this agent? */
 static bool applies(const struct agent *agent, const char *key)
 {
@@ -259,16 +160,20 @@ static void show_list(struct json_object *object, const char *name, const struct
 		print_list(name, words, are_texts);
 }
 
-static void show_texts(struct json_object *object, const struct agent *agent)
+/* What its entry says: the lists, or else the texts. */
+static void show_values(struct json_object *object, const struct agent *agent, bool are_lists)
 {
-	bool is_vector;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		const char *const *field = agent_field(agent, texts[i].key, &is_vector);
-		const char *text = applies(agent, texts[i].key) ? *field : NULL;
-		if (object)
-			json_set_string(object, texts[i].name, text);
+	struct agent_value value;
+	for (size_t i = 0; agent_value_at(agent, i, &value); i++) {
+		const char *text = applies(agent, value.key) ? value.text : NULL;
+		if (!value.name || are_lists != (value.list != NULL))
+			continue;
+		if (are_lists)
+			show_list(object, value.name, value.list, has_texts(value.key));
+		else if (object)
+			json_set_string(object, value.name, text);
 		else
-			line(texts[i].name, text);
+			line(value.name, text);
 	}
 }
 
@@ -282,7 +187,6 @@ static void show_lists(struct json_object *object, const struct agent *agent)
 		     { "resume", &agent->resume },
 		     { "fork", &agent->fork },
 		     { "continue", &agent->continue_latest } };
-	bool is_vector;
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		cleanup_strvec struct strvec words = { 0 };
 		/* Without arguments it is a plain launch, and nothing of the others. */
@@ -290,9 +194,7 @@ static void show_lists(struct json_object *object, const struct agent *agent)
 			build_command(agent, ways[i].way, &words);
 		show_list(object, ways[i].name, &words, false);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		show_list(object, lists[i].name, agent_field(agent, lists[i].key, &is_vector),
-			  has_texts(lists[i].key));
+	show_values(object, agent, true);
 }
 
 static void print_entry(const struct agent_seen *seen)
@@ -305,7 +207,7 @@ static void print_entry(const struct agent_seen *seen)
 	line("version", seen->version ? seen->version : "-");
 	line("resumes", resumes(agent));
 	line("strategy", strategy(agent));
-	show_texts(NULL, agent);
+	show_values(NULL, agent, false);
 	line("bare word", agent->prompt_positional ? "is a prompt" : NULL);
 	line("stand_in", agent->stand_in ? "yes: only chosen by its name" : NULL);
 	line("generic", agent->generic ? "yes: runs what fits no other agent" : NULL);
@@ -315,7 +217,7 @@ static void print_entry(const struct agent_seen *seen)
 static void print_entry_json(const struct agent_seen *seen)
 {
 	cleanup_json struct json_object *object = json_of_seen(seen);
-	show_texts(object, seen->agent);
+	show_values(object, seen->agent, false);
 	json_set_bool(object, "prompt_positional", seen->agent->prompt_positional);
 	json_set_bool(object, "stand_in", seen->agent->stand_in);
 	json_set_bool(object, "generic", seen->agent->generic);

@@ -175,6 +175,15 @@ int agent_store(const struct toml_document *document, struct agent *agent, struc
 /* The value of a key: a strvec, or else a pointer to a text or to the word of a choice. */
 const void *agent_field(const struct agent *agent, const char *path, bool *ret_is_vector);
 
+/* The key at this index, and its value.  False: there are not so many.  All borrowed. */
+struct agent_value {
+	const char *key;
+	const char *name;          /* in `agents show`; NULL: not there */
+	const char *text;          /* NULL: it has none */
+	const struct strvec *list; /* NULL: it is no list */
+};
+bool agent_value_at(const struct agent *agent, size_t index, struct agent_value *ret);
+
 /* How its conversations are on disk: as its entry says in [files], else by the layout that it
  * names. NULL: they cannot be looked at.  Borrowed from the agent, or static. */
 const struct agent_files *agent_find_files(const struct agent *agent);
