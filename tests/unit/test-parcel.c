@@ -73,6 +73,14 @@ static void it_reads_as_it_was_written(void **state UNUSED)
 	assert_string_equal(once, twice);
 }
 
+static void without_a_policy_the_agents_own_holds(void **state UNUSED)
+{
+	cleanup_parcels struct parcels parcels = { 0 };
+	cleanup_free char *text = text_of("resume", NULL);
+	assert_int_equal(parcels_parse(text, "it", 1, &parcels, &err), 0);
+	assert_int_equal(parcels.items[0].resume_policy, POLICY_DEFAULT);
+}
+
 /* Some agents have a path as an id.  A conversation in the file becomes a file of that name. */
 static void an_id_may_be_a_path_without_a_conversation(void **state UNUSED)
 {
@@ -231,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_reads_as_it_was_written),
+		cmocka_unit_test(without_a_policy_the_agents_own_holds),
 		cmocka_unit_test(an_id_may_be_a_path_without_a_conversation),
 		cmocka_unit_test(a_conversation_without_an_id_has_a_name),
 		cmocka_unit_test(a_session_with_a_fault_is_dropped),

@@ -162,9 +162,8 @@ static void read_word(const struct manifest_section *section, const struct field
 		      void *owner)
 {
 	struct json_object *value = manifest_member(section, field->key, json_type_string);
-	if (!value)
-		return;
-	const int number = word_find(field->words, json_object_get_string(value));
+	const int number = value ? word_find(field->words, json_object_get_string(value))
+				 : (int)field->absent;
 	if (number < 0 && !field->other)
 		manifest_fail(section, field->key, "has an unknown value");
 	else

@@ -40,6 +40,7 @@ struct field {
 	/* The value that a word of another version has.  Written, it leaves the key as it is.  0:
 	 * such a word is a failure. */
 	unsigned other;
+	unsigned absent;             /* the value of an enum whose key is absent */
 	const struct fields *fields; /* of FIELD_STRUCT, FIELD_POINTER and FIELD_LIST */
 	size_t count;                /* of FIELD_LIST: offset of the number of items, a size_t */
 	/* NULL: what the type does.  Each gets the whole struct. */

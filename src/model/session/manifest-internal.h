@@ -54,14 +54,6 @@ int64_t manifest_time(const struct manifest_section *section, const char *key);
  * could write and not read. */
 int64_t manifest_parse_time(struct json_object *value);
 
-/* Absent: the target does not change. */
-#define MANIFEST_WORD(section, key, parse, ret)                                              \
-	do {                                                                                 \
-		struct json_object *word_ = manifest_member(section, key, json_type_string); \
-		if (word_ && !parse(json_object_get_string(word_), ret))                     \
-			manifest_fail(section, key, "has an unknown value");                 \
-	} while (0)
-
 /* NULL removes the key. */
 void manifest_put_text(struct json_object *object, const char *key, const char *text);
 /* An empty list is written as []. */

@@ -101,19 +101,6 @@ const char *parcel_fault(const struct parcel *parcel)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static void read_resume(const struct manifest_section *section, const char *key, void *ret)
-{
-	struct parcel *parcel = ret;
-	parcel->resume_policy = POLICY_DEFAULT;
-	MANIFEST_WORD(section, key, resume_policy_parse, &parcel->resume_policy);
-}
-
-static void put_resume(struct json_object *object, const char *key, const void *source)
-{
-	const struct parcel *parcel = source;
-	json_set_string(object, key, resume_policy_name(parcel->resume_policy));
-}
-
 static void read_digest(const struct manifest_section *section, const char *key, void *ret)
 {
 	struct parcel *parcel = ret;
@@ -167,7 +154,8 @@ static const struct field parcel_members[] = {
 	FIELD(struct parcel, home, "config_home"),
 	FIELD(struct parcel, imported_from, "imported_from"),
 	FIELD(struct parcel, argv, "argv"),
-	{ .key = "resume", .type = FIELD_CUSTOM, .read = read_resume, .put = put_resume },
+	FIELD(struct parcel, resume_policy, "resume", .words = resume_policy_words,
+	      .absent = POLICY_DEFAULT, .always = true),
 	FIELD(struct parcel, restart_policy, "restart", .words = restart_policy_words,
 	      .always = true),
 	FIELD(struct parcel, end_policy, "on_end", .words = end_policy_words, .always = true),
