@@ -70,6 +70,7 @@ struct keeper {
 		*forget;    /* timers; INT64_MAX while nothing is due */
 	bool watches_stall; /* the timer for it is set */
 	enum keeper_stage stage;
+	int64_t rest_ms; /* of the stop: KEEPER_REST_MS, or less */
 };
 
 /* --- keeper.c --- */

@@ -66,7 +66,7 @@ static void ask_rest(struct keeper *keeper)
 	keeper->stage = KEEPER_ASKING_REST;
 	signal_rest(SIGTERM);
 	signal_rest(SIGCONT);
-	set_deadline(keeper, KEEPER_REST_MS);
+	set_deadline(keeper, keeper->rest_ms);
 }
 
 void stop_begin(struct keeper *keeper, int64_t grace_ms)
@@ -74,6 +74,9 @@ void stop_begin(struct keeper *keeper, int64_t grace_ms)
 	if (keeper->stage != KEEPER_SERVING)
 		return;
 	keeper->stage = KEEPER_ASKING_AGENT;
+	keeper->rest_ms = KEEPER_REST_MS;
+	if (grace_ms && grace_ms < 6 * KEEPER_REST_MS)
+		keeper->rest_ms = grace_ms / 6;
 	signal_agent(keeper, SIGHUP);
 	signal_agent(keeper, SIGTERM);
 	signal_agent(keeper, SIGCONT);

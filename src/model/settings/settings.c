@@ -613,7 +613,7 @@ const struct toml_key settings_keys[] = {
 	KEY("notify.osc", toml_store_word, notify.osc, .words = sequences,
 	    .about = "the notification sequence for the attached terminals: none, 9 or 777"),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S,
-	    .about = "seconds that a stopped agent has to end by itself"),
+	    .about = "seconds that a stop waits before it kills what is left"),
 	KEY("trash.keep", toml_store_int, trash_keep_days, .min = 0, .max = TRASH_DAYS_MOST,
 	    .about = "days for which prune leaves removed sessions alone"),
 	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope,

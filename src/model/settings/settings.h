@@ -90,7 +90,7 @@ struct settings {
 	bool ui_mouse;                  /* [ui] mouse = true */
 	bool ui_ascii;                  /* [ui] ascii = false */
 	struct strvec ui_keys;          /* [ui] keys = ["stop=X"] */
-	int64_t stop_timeout_s;         /* [stop] timeout = 10: the agent's time to end itself */
+	int64_t stop_timeout_s;         /* [stop] timeout = 10: for a whole stop */
 	enum end_policy end_policy;     /* [workspace] on_end = "ask" */
 	int64_t trash_keep_days;        /* [trash] keep = 0: how long prune leaves them alone */
 };

@@ -14,14 +14,13 @@
 
 enum { END_MARGIN_MS = 3000, KILL_MS = 10000 };
 
-static int end_process(const char *id, const struct process_id *capsule, int grace_ms,
+static int end_process(const char *id, const struct process_id *capsule, int64_t deadline,
 		       struct error *err)
 {
 	if (!capsule->pid || !process_alive(capsule))
 		return 0;
-	if (grace_ms > 0 && proof_signal(id, capsule, SIGTERM, NULL) == 0 &&
-	    process_wait_end(capsule, clock_ms() + grace_ms + END_MARGIN_MS, NULL) !=
-		    PROCESS_STILL_ALIVE)
+	if (clock_ms() < deadline && proof_signal(id, capsule, SIGTERM, NULL) == 0 &&
+	    process_wait_end(capsule, deadline, NULL) != PROCESS_STILL_ALIVE)
 		return 0;
 	(void)proof_signal(id, capsule, SIGKILL, NULL);
 	if (process_wait_end(capsule, clock_ms() + KILL_MS, NULL) == PROCESS_STILL_ALIVE)
@@ -51,6 +50,9 @@ int container_end_capsule(struct deck *deck, const struct instance *instance, in
 			  struct error *err)
 {
 	const struct run *run = &instance->run;
+	const int64_t deadline = clock_ms() + grace_ms;
+	/* The rest is for what the agent leaves behind. */
+	const int agents_ms = grace_ms / 4 * 3;
 	cleanup_capsule struct capsule *capsule = NULL;
 	struct process_id process = run->server;
 	int r = run->capsule ? container_connect(run->capsule, &run->server,
@@ -58,12 +60,12 @@ int container_end_capsule(struct deck *deck, const struct instance *instance, in
 			     : CAPSULE_ABSENT;
 	if (r == 0) {
 		process = capsule_process(capsule);
-		(void)capsule_stop(capsule, grace_ms, NULL);
+		(void)capsule_stop(capsule, agents_ms, NULL);
 		(void)process_wait_end(&process, clock_ms() + END_MARGIN_MS, NULL);
 	} else if (process.pid && process_alive(&process)) {
-		end_by_engine(deck, instance, grace_ms);
+		end_by_engine(deck, instance, agents_ms);
 	}
-	return end_process(instance->id, &process, grace_ms, err);
+	return end_process(instance->id, &process, deadline, err);
 }
 
 int container_end_window(struct deck *deck, const struct instance *instance, int grace_ms,
@@ -79,6 +81,7 @@ int container_end(struct deck *deck, const struct instance *instance, int grace_
 		  char **ret_words UNUSED, struct error *err)
 {
 	const struct run *run = &instance->run;
+	const int64_t deadline = clock_ms() + grace_ms;
 	if (place_check_here(deck, instance, err) < 0)
 		return -1;
 	if (!run->socket)
@@ -86,7 +89,8 @@ int container_end(struct deck *deck, const struct instance *instance, int grace_
 	if (run_relation(run) == MACHINE_THIS_BOOT &&
 	    container_end_capsule(deck, instance, grace_ms, err) < 0)
 		return error_prefix(err, "end session %s", instance->id);
-	return container_end_window(deck, instance, grace_ms, err);
+	const int left_ms = deadline > clock_ms() ? (int)(deadline - clock_ms()) : 1;
+	return container_end_window(deck, instance, grace_ms ? left_ms : 0, err);
 }
 
 /* The host ends whatever has the instance in its environment, and the capsule does. */

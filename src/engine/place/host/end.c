@@ -59,30 +59,48 @@ int host_processes(struct deck *deck, const char *id, const char *marker, struct
 	return process_find_by_environment(marker, ret, ret_count, err);
 }
 
+/* The time for a whole stop. */
+struct patience {
+	int64_t start_ms;
+	int grace_ms;
+};
+
+static int64_t eighths(const struct patience *patience, int count)
+{
+	return patience->start_ms + (int64_t)patience->grace_ms * count / 8;
+}
+
+/* A quarter of the time from now, and not more eighths of the whole than this. */
+static int64_t quarter(const struct patience *patience, int most)
+{
+	const int64_t last = eighths(patience, most);
+	const int64_t next = clock_ms() + patience->grace_ms / 4;
+	return next < last ? next : last;
+}
+
 /* The keys by which its user would end it, for an agent that says more then; SIGTERM lets an agent
  * write its transcript and end; a shell ignores that and obeys SIGHUP. */
-static void end_pane(const struct instance *instance, const struct strvec *keys, int64_t start,
-		     int grace_ms)
+static void end_pane(const struct instance *instance, const struct strvec *keys,
+		     const struct patience *patience)
 {
 	const struct run *run = &instance->run;
 	const struct process_id *pane = &run->pane;
 	if (keys && keys->count && terminal_press(run->socket, keys, NULL) == 0 &&
-	    process_wait_end(pane, start + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+	    process_wait_end(pane, eighths(patience, 2), NULL) != PROCESS_STILL_ALIVE)
 		return;
 	(void)proof_signal(instance->id, pane, SIGTERM, NULL);
-	if (process_wait_end(pane, clock_ms() + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+	if (process_wait_end(pane, quarter(patience, 6), NULL) != PROCESS_STILL_ALIVE)
 		return;
 	(void)proof_signal(instance->id, pane, SIGHUP, NULL);
-	(void)process_wait_end(pane, start + grace_ms, NULL);
+	(void)process_wait_end(pane, eighths(patience, 6), NULL);
 }
 
-static void ask_to_end(const struct process_id *ids, size_t count, int wait_ms)
+static void ask_to_end(const struct process_id *ids, size_t count, int64_t deadline)
 {
 	/* Called from inside the run, this command is one of them. */
 	for (size_t i = 0; i < count; i++)
 		if (ids[i].pid != getpid())
 			(void)process_signal(&ids[i], SIGTERM, NULL);
-	const int64_t deadline = clock_ms() + wait_ms;
 	for (size_t i = 0; i < count; i++)
 		if (ids[i].pid != getpid())
 			(void)process_wait_end(&ids[i], deadline, NULL);
@@ -90,21 +108,20 @@ static void ask_to_end(const struct process_id *ids, size_t count, int wait_ms)
 
 /* The pane first; then those below it, since the agent may be the child of a wrapper that ended at
  * once. */
-static void end_politely(const struct instance *instance, const struct strvec *keys, int grace_ms,
-			 char **ret_words)
+static void end_politely(const struct instance *instance, const struct strvec *keys,
+			 const struct patience *patience, char **ret_words)
 {
 	const struct run *run = &instance->run;
 	cleanup_free struct process_id *tree = NULL;
 	size_t count = 0;
-	int64_t start = clock_ms();
 	if (proof_of(instance->id, &run->pane) != PROOF_OURS)
 		return;
 	(void)process_tree(&run->pane, &tree, &count, NULL);
-	end_pane(instance, keys, start, grace_ms);
+	end_pane(instance, keys, patience);
 	/* In a later attempt, tmux could still have the end of the one before. */
 	if (ret_words && run->attempt == 0 && !process_alive(&run->pane))
 		*ret_words = terminal_hear_words(instance);
-	ask_to_end(tree, count, grace_ms / 4);
+	ask_to_end(tree, count, quarter(patience, 7));
 }
 
 int host_kill_all(struct deck *deck, const char *id, const char *marker, struct error *err)
@@ -190,7 +207,7 @@ void host_end_daemons(struct deck *deck, const struct instance *instance, const 
 	for (size_t i = 0; i < all; i++)
 		if (is_daemon(&ids[i], agent))
 			ids[count++] = ids[i];
-	ask_to_end(ids, count, DAEMON_TIMEOUT_MS);
+	ask_to_end(ids, count, clock_ms() + DAEMON_TIMEOUT_MS);
 	for (size_t i = 0; i < count; i++) {
 		log_info("ended what the agent left behind: process %d", (int)ids[i].pid);
 		(void)process_signal(&ids[i], SIGKILL, NULL);
@@ -215,8 +232,8 @@ static bool is_in_group_of(const char *unit, pid_t pid)
 /* Ask the processes of the run that were moved out of its scope, or all of them without a scope.  A
  * tmux that is built with systemd moves its panes out, also one that an agent starts.  A pane may
  * be a window of the user's, with work to save. */
-static int ask_strays(struct deck *deck, const char *id, const char *marker, int wait_ms,
-		      struct error *err)
+static int ask_strays(struct deck *deck, const char *id, const char *marker,
+		      const struct patience *patience, struct error *err)
 {
 	cleanup_free struct process_id *ids = NULL;
 	cleanup_free char *scope = naming_scope(id);
@@ -226,7 +243,7 @@ static int ask_strays(struct deck *deck, const char *id, const char *marker, int
 	for (size_t i = 0; i < all; i++)
 		if (!is_in_group_of(scope, ids[i].pid))
 			ids[count++] = ids[i];
-	ask_to_end(ids, count, wait_ms);
+	ask_to_end(ids, count, quarter(patience, 8));
 	return 0;
 }
 
@@ -237,6 +254,7 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 	const struct agent *agent = NULL;
 	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
 	const bool scoped = has_scope(instance) && deck_bus(deck);
+	const struct patience patience = { clock_ms(), grace_ms };
 	(void)deck_agent(deck, instance->agent, &agent, NULL);
 	/* Called from inside the run: its terminal goes, and we have to go on. */
 	if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))
@@ -244,10 +262,10 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 	if (grace_ms > 0) {
 		/* So that what is left of them can be removed. */
 		host_restore_files(deck, instance, &run->server);
-		end_politely(instance, agent ? &agent->quit_keys : NULL, grace_ms, ret_words);
+		end_politely(instance, agent ? &agent->quit_keys : NULL, &patience, ret_words);
 		/* Attached terminals are told that the session ended, not that it was lost. */
 		(void)terminal_end(instance->id, run->socket, NULL);
-		if (ask_strays(deck, instance->id, marker, grace_ms / 4, err) < 0)
+		if (ask_strays(deck, instance->id, marker, &patience, err) < 0)
 			return -1;
 	}
 	(void)proof_signal(instance->id, &run->server, SIGKILL, NULL);
