@@ -318,6 +318,24 @@ static void the_setting_that_switches_reports_off_is_named(void **state)
 	assert_null(unreported_setting(instance, agent));
 }
 
+/* claude takes this one from managed settings alone. */
+static void what_only_the_administrator_sets_counts_only_there(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = start_noting(desk);
+	cleanup_free char *managed = xasprintf("%s/home/managed.json", desk->root);
+	cleanup_free char *toml = xasprintf("[report]\noff_files = [\"%s\", "
+					    "\"{home}/settings.json\"]\n",
+					    managed);
+	const struct agent *agent = desk_agent(desk, "claude", toml);
+	put_in_home(desk, "settings.json", "{\"allowManagedHooksOnly\":true}");
+	assert_null(unreported_setting(instance, agent));
+	put_in_home(desk, "managed.json", "{\"allowManagedHooksOnly\":true}");
+	cleanup_free char *setting = unreported_setting(instance, agent);
+	cleanup_free char *expected = xasprintf("allowManagedHooksOnly=true in %s", managed);
+	assert_string_equal(setting, expected);
+}
+
 static void a_note_that_proves_nothing_is_not(void **state)
 {
 	struct desk *desk = *state;
@@ -483,6 +501,7 @@ int main(void)
 		DESK_TEST(the_note_of_the_runs_agent_is_followed),
 		DESK_TEST(the_note_is_followed_without_any_report),
 		DESK_TEST(the_setting_that_switches_reports_off_is_named),
+		DESK_TEST(what_only_the_administrator_sets_counts_only_there),
 		DESK_TEST(a_note_that_proves_nothing_is_not),
 		DESK_TEST(a_note_gives_no_conversation_to_a_second_owner),
 		DESK_TEST(a_note_of_a_fork_does_not_take_its_parents),

@@ -24,18 +24,21 @@ static char *resolve(const char *file, const struct instance *instance)
 	return xstrdup(file);
 }
 
-/* The files, in the order of their precedence. */
+/* The files, in the order of their precedence; those of the machine's administrator also apart. */
 static void list_files(const struct instance *instance, const struct agent *agent,
-		       struct strvec *ret)
+		       struct strvec *ret, struct strvec *ret_managed)
 {
 	/* What the user gave on the command line is in our file. */
 	cleanup_free char *given = instance->run.directory ? runfiles_settings(instance) : NULL;
 	if (given)
 		strvec_push(ret, given);
 	for (size_t i = 0; i < agent->report_off_files.count; i++) {
-		cleanup_free char *path = resolve(agent->report_off_files.items[i], instance);
+		const char *file = agent->report_off_files.items[i];
+		cleanup_free char *path = resolve(file, instance);
 		if (path)
 			strvec_push(ret, path);
+		if (*file == '/')
+			strvec_push(ret_managed, file);
 	}
 }
 
@@ -55,19 +58,25 @@ static const char *find_in(const struct strvec *paths, const char *condition)
 	return NULL;
 }
 
-char *unreported_setting(const struct instance *instance, const struct agent *agent)
+static char *find_one(const struct strvec *paths, const struct strvec *conditions)
 {
-	cleanup_strvec struct strvec paths = { 0 };
-	if (instance->recipe || !agent->report_off.count)
-		return NULL;
-	list_files(instance, agent, &paths);
-	for (size_t i = 0; i < agent->report_off.count; i++) {
-		const char *condition = agent->report_off.items[i];
-		const char *path = find_in(&paths, condition);
+	for (size_t i = 0; i < conditions->count; i++) {
+		const char *condition = conditions->items[i];
+		const char *path = find_in(paths, condition);
 		if (path)
 			return xasprintf("%s in %s", condition, path);
 	}
 	return NULL;
+}
+
+char *unreported_setting(const struct instance *instance, const struct agent *agent)
+{
+	cleanup_strvec struct strvec paths = { 0 }, managed = { 0 };
+	if (instance->recipe)
+		return NULL;
+	list_files(instance, agent, &paths, &managed);
+	char *found = find_one(&paths, &agent->report_off);
+	return found ? found : find_one(&managed, &agent->report_off_managed);
 }
 
 char *unreported_why(const struct deck *deck, const struct instance *instance,

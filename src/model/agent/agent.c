@@ -87,6 +87,7 @@ static const struct toml_key keys[] = {
 	KEY("report.source_key", "source_key", store_or_null, source_key),
 	KEY("report.kind_key", "kind_key", store_or_null, kind_key),
 	KEY("report.off", NULL, toml_store_strings, report_off),
+	KEY("report.off_managed", NULL, toml_store_strings, report_off_managed),
 	KEY("report.off_files", NULL, toml_store_strings, report_off_files),
 	KEY("report.start", "report_start", toml_store_strings, report_start),
 	KEY("report.prompt", "report_prompt", toml_store_strings, report_prompt),

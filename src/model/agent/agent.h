@@ -70,8 +70,9 @@ struct agent {
 	struct strvec report_events; /* hook events to ask for */
 	char *report_settings;       /* JSON object that the generated file starts from, or NULL */
 	/* It makes no reports when one of these ("MEMBER=VALUE") is so in the first of these
-	 * files ("{home}/x", "{directory}/x", "/x") that has the member. */
-	struct strvec report_off, report_off_files;
+	 * files ("{home}/x", "{directory}/x", "/x") that has the member; those of
+	 * report_off_managed only in "/x", which the machine's administrator writes. */
+	struct strvec report_off, report_off_managed, report_off_files;
 	enum report_payload report_payload;
 	enum report_binds report_binds;
 	/* Names of the members of a report; NULL: it has no such member. */

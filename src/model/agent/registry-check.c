@@ -188,6 +188,7 @@ static const struct rule {
 	{ "report.source_key", broken_word },
 	{ "report.kind_key", broken_word },
 	{ "report.off", broken_member },
+	{ "report.off_managed", broken_member },
 	{ "report.off_files", broken_place },
 	{ "report.start", broken_word },
 	{ "report.prompt", broken_word },
