@@ -488,6 +488,22 @@ static void switching_the_ids_off_is_no_mistake(void **state)
 	assert_int_equal(claude->id_kind, ID_NONE);
 }
 
+/* Those without a name of their own have another form in `agents show`. */
+static void each_key_is_shown(void **state UNUSED)
+{
+	struct strvec others = WORDS("title", "command", "stand_in", "generic", "session.assign",
+				     "session.resume", "session.fork", "session.continue",
+				     "isolation.arguments", "report.arguments",
+				     "arguments.prompt_positional", "screen.box", "question");
+	struct registry registry = builtin();
+	struct agent_value value;
+	for (size_t i = 0; agent_value_at(registry.agents[0], i, &value); i++)
+		if (!value.name != strvec_contains(&others, value.key))
+			fail_msg("%s", value.key);
+	strvec_clear(&others);
+	registry_free(&registry);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -508,6 +524,7 @@ int main(void)
 		cmocka_unit_test(the_strategy_follows_from_what_the_entry_can),
 		cmocka_unit_test(a_variadic_flag_is_a_value_flag_too),
 		cmocka_unit_test(switching_the_ids_off_is_no_mistake),
+		cmocka_unit_test(each_key_is_shown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

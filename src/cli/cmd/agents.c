@@ -118,7 +118,8 @@ static bool applies(const struct agent *agent, const char *key)
 /* Texts that may contain spaces; the other lists are of words. */
 static bool has_texts(const char *key)
 {
-	return starts_with(key, "screen.") || streq(key, "daemons.end") || streq(key, "evidence");
+	return starts_with(key, "screen.") || streq(key, "daemons.end") ||
+	       streq(key, "report.context_full") || streq(key, "evidence");
 }
 
 enum { COLUMN = 22, WIDTH = 96 };
@@ -126,7 +127,7 @@ enum { COLUMN = 22, WIDTH = 96 };
 static void line(const char *name, const char *value)
 {
 	if (!is_empty(value))
-		say("%-*s%s", COLUMN, name, value);
+		say("%-*s %s", COLUMN - 1, name, value);
 }
 
 /* Commands and flags fill lines.  A text gets its own line. */
@@ -135,7 +136,7 @@ static void print_list(const char *name, const struct strvec *words, bool are_te
 	int column = COLUMN;
 	if (!words->count)
 		return;
-	printf("%-*s", COLUMN, name);
+	printf("%-*s ", COLUMN - 1, name);
 	for (size_t i = 0; i < words->count; i++) {
 		cleanup_free char *word = visible(words->items[i]);
 		int length = (int)strlen(word);
@@ -177,6 +178,29 @@ static void show_values(struct json_object *object, const struct agent *agent, b
 	}
 }
 
+static void show_question(struct json_object *all, const struct agent_question *question)
+{
+	struct json_object *object = all ? json_make_object(all, question->name) : NULL;
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_free char *name = xasprintf("question.%s", question->name);
+	for (size_t i = 0; i < agent_question_key_count; i++) {
+		const struct agent_question_key *key = agent_question_keys + i;
+		const char *value = agent_question_value(question, key);
+		if (object)
+			json_set_string(object, key->name, value);
+		else if (value)
+			strvec_pushf(&lines, "%s: %s", key->name, value);
+	}
+	print_list(name, &lines, true);
+}
+
+static void show_questions(struct json_object *object, const struct agent_questions *questions)
+{
+	struct json_object *all = object ? json_make_object(object, "question") : NULL;
+	for (size_t i = 0; i < questions->count; i++)
+		show_question(all, questions->items + i);
+}
+
 /* The command lines with each way to choose a conversation, and all lists. */
 static void show_lists(struct json_object *object, const struct agent *agent)
 {
@@ -195,6 +219,7 @@ static void show_lists(struct json_object *object, const struct agent *agent)
 		show_list(object, ways[i].name, &words, false);
 	}
 	show_values(object, agent, true);
+	show_questions(object, &agent->questions);
 }
 
 static void print_entry(const struct agent_seen *seen)
@@ -209,6 +234,7 @@ static void print_entry(const struct agent_seen *seen)
 	line("strategy", strategy(agent));
 	show_values(NULL, agent, false);
 	line("bare word", agent->prompt_positional ? "is a prompt" : NULL);
+	line("box", agent->has_box ? "yes: its screen has a box for messages" : NULL);
 	line("stand_in", agent->stand_in ? "yes: only chosen by its name" : NULL);
 	line("generic", agent->generic ? "yes: runs what fits no other agent" : NULL);
 	show_lists(NULL, agent);
@@ -219,6 +245,7 @@ static void print_entry_json(const struct agent_seen *seen)
 	cleanup_json struct json_object *object = json_of_seen(seen);
 	show_values(object, seen->agent, false);
 	json_set_bool(object, "prompt_positional", seen->agent->prompt_positional);
+	json_set_bool(object, "box", seen->agent->has_box);
 	json_set_bool(object, "stand_in", seen->agent->stand_in);
 	json_set_bool(object, "generic", seen->agent->generic);
 	show_lists(object, seen->agent);

@@ -179,7 +179,7 @@ const void *agent_field(const struct agent *agent, const char *path, bool *ret_i
 /* The key at this index, and its value.  False: there are not so many.  All borrowed. */
 struct agent_value {
 	const char *key;
-	const char *name;          /* in `agents show`; NULL: not there */
+	const char *name;          /* in `agents show`; NULL: that has another form there */
 	const char *text;          /* NULL: it has none */
 	const struct strvec *list; /* NULL: it is no list */
 };
