@@ -2981,6 +2981,12 @@ case_a_worktree_by_its_name() {
 	[ "$(git branch --list --format='%(refname:short)' fix-login)" = fix-login ] || fail 'no branch fix-login'
 	[ "$(value fix-login title)" = fix-login ] || fail 'another title'
 	refused 2 'no/such is no|no/such: ' add --worktree no/such --agent shell
+	# What may be a directory with a typing error is no branch.
+	mkdir service
+	refused 2 "serivce is not an existing directory: did you mean 'service'\? .*--branch serivce" launch serivce --worktree --agent shell
+	[ -z "$(git branch --list serivce)" ] || fail 'it became a branch'
+	must add serv --worktree --agent shell
+	grep -q 'serv is no directory here: it names the branch' "$home/err" || fail "$(<"$home/err")"
 	must add --clone other --agent shell -t mine
 	grep -q 'on branch other\.$' "$home/out" || fail "$(<"$home/out")"
 	must stop --all

@@ -2,12 +2,16 @@
 #include "cli/cmd/wish.h"
 
 #include "base/argsplit.h"
+#include "base/fsutil.h"
+#include "base/nearest.h"
 #include "cli/show/output.h"
 #include "engine/place/alive.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *const wish_resume_words[3] = { "auto", "confirm", "never" };
@@ -37,6 +41,33 @@ static bool is_name(const struct app *app, const struct wish_options *options)
 	       !strchr(word, '/') && access(word, F_OK) != 0 && errno == ENOENT;
 }
 
+/* The word may be a directory's name with a typing error, and nothing is made on a guess. */
+static int take_name(const struct app *app, const char *word, struct error *err)
+{
+	cleanup_close int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_nearest struct nearest nearest = nearest_begin(word);
+	if (here >= 0)
+		(void)fs_list(here, &names, NULL);
+	for (size_t i = 0; i < names.count; i++) {
+		struct stat status;
+		const char *name = names.items[i];
+		if (!starts_with(name, word) && fstatat(here, name, &status, 0) == 0 &&
+		    S_ISDIR(status.st_mode))
+			nearest_consider(&nearest, name, name);
+	}
+	cleanup_free char *meant = nearest_text(&nearest, 2);
+	cleanup_free char *shown = visible(word);
+	if (meant)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s is not an existing directory: did you mean %s? To name the "
+				 "branch so: --branch %s",
+				 shown, meant, shown);
+	if (!app->json && !app->quiet)
+		complain("%s is no directory here: it names the branch", shown);
+	return 0;
+}
+
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
@@ -56,6 +87,8 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 	ret->asks_nothing = options->quick;
 	const char *word = app->operands.count ? app->operands.items[0] : ".";
 	const bool has_name = is_name(app, options);
+	if (has_name && take_name(app, word, err) < 0)
+		return -1;
 	if (has_name)
 		ret->tree.branch = word;
 	ret->wish = (struct lifecycle_new){
