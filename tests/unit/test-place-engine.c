@@ -334,6 +334,23 @@ static void a_secret_is_what_a_program_prints_first(void **state UNUSED)
 	assert_int_equal(secrets.count, 0);
 }
 
+/* Run by an ordinary user: root can change every file. */
+static void a_secret_in_anothers_file_has_a_remedy_that_works(void **state UNUSED)
+{
+	static struct deck asked;
+	cleanup_recipe struct recipe *recipe = recipe_new();
+	recipe_add_secret(recipe, "KEY", "file:/etc/passwd");
+	const uid_t user = geteuid();
+	if (user == 0)
+		assert_int_equal(seteuid(65534), 0);
+	container_warn_of_secrets(&asked, recipe);
+	assert_int_equal(seteuid(user), 0);
+	assert_int_equal(asked.warnings.count, 1);
+	assert_null(strstr(asked.warnings.items[0], "chmod"));
+	assert_non_null(strstr(asked.warnings.items[0], "recipe.secret KEY=file:PATH"));
+	strvec_clear(&asked.warnings);
+}
+
 /* ---- unknown is not gone --------------------------------------------------------------------- */
 
 static int probe(struct error *err)
@@ -485,6 +502,7 @@ int main(void)
 		TEST(a_run_whose_engine_is_not_there_is_unknown),
 #undef TEST
 		cmocka_unit_test(a_secret_is_what_a_program_prints_first),
+		cmocka_unit_test(a_secret_in_anothers_file_has_a_remedy_that_works),
 	};
 	if (!program_is_installed("python3"))
 		return skip_all("python3 is missing");

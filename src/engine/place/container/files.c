@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* An agent writes in the capsule's directory, and can put something else in a file's place. */
 #define IN_THE_WAY "%s/%s cannot be written: move away what is there"
@@ -217,8 +218,16 @@ void container_warn_of_secrets(struct deck *deck, const struct recipe *recipe)
 		    !(status.st_mode & (S_IRGRP | S_IROTH)))
 			continue;
 		cleanup_free char *shown = visible(path);
-		deck_warn(deck, "others can read %s, which has the secret %s: chmod 600 %s", shown,
-			  secret->name, shown);
+		if (status.st_uid == geteuid() || geteuid() == 0)
+			deck_warn(deck, "others can read %s, which has the secret %s: chmod 600 %s",
+				  shown, secret->name, shown);
+		else
+			deck_warn(
+				deck,
+				"others can read %s, which has the secret %s and is another "
+				"user's: copy it to a file that only you can read, and name that: "
+				"agentdeck session set SESSION recipe.secret %s=file:PATH",
+				shown, secret->name, secret->name);
 	}
 }
 
