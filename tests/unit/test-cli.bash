@@ -525,7 +525,7 @@ case_missing_variables_are_named() {
 	run doctor
 	grep -q 'lack variables .*HTTPS_PROXY.*: a$' "$home/out" || fail "$(<"$home/out")"
 	must logs a
-	grep -q 'had more: .*HTTPS_PROXY' "$home/out" || fail "$(<"$home/out")"
+	grep -q 'had more: .*HTTPS_PROXY.*session restart .*/environment.d/' "$home/out" || fail "$(<"$home/out")"
 	# By cron, whose PATH is poorer.
 	deck=("${poor[@]}" PATH="$(dirname "$(command -v agentdeck)"):/usr/bin:/bin")
 	must restart a

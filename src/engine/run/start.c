@@ -243,13 +243,17 @@ static int set_up_inside(struct operation *operation, const struct lifecycle_ord
 				err);
 }
 
-static void log_missing(const struct instance *instance)
+static void log_missing(const struct deck *deck, const struct instance *instance)
 {
 	cleanup_strvec struct strvec missing = { 0 };
 	environment_missing(instance, &missing);
 	cleanup_free char *names = strvec_join(&missing, ", ");
+	cleanup_free char *hint = hint_named(deck->profile, instance->id);
 	if (missing.count)
-		log_warning("the environment of its last start by hand had more: %s", names);
+		log_warning("the environment of its last start by hand had more: %s; run agentdeck "
+			    "session restart %s where they are set, or write NAME=VALUE into "
+			    "~/.config/environment.d/agents.conf",
+			    names, hint);
 }
 
 int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
@@ -310,7 +314,7 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 		return error_prefix(err, "%s is running, but that could not be saved",
 				    instance->id);
 	reserve_keep(deck->store);
-	log_missing(instance);
+	log_missing(deck, instance);
 	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
 		 (int)instance->run.pane.pid, instance->run.unit ? instance->run.unit : "none");
 	*ret_already = false;
