@@ -321,6 +321,22 @@ int deck_profiles(const struct deck *deck, struct strvec *ret, struct error *err
 	return 0;
 }
 
+int deck_each_profile(const struct deck *deck, deck_profile_handler handler, void *context,
+		      struct error *err)
+{
+	cleanup_strvec struct strvec profiles = { 0 };
+	int r = deck_profiles(deck, &profiles, err);
+	for (size_t i = 0; r == 0 && i < profiles.count; i++) {
+		cleanup_store struct store *store = NULL;
+		r = deck_open_profile(deck, profiles.items[i], &store, err);
+		if (r == 0)
+			r = handler(store, context, err);
+		if (r < 0)
+			return error_prefix(err, "profile %s", profiles.items[i]);
+	}
+	return r;
+}
+
 int deck_check_profile(const struct deck *deck, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };

@@ -107,6 +107,12 @@ int deck_check_profile(const struct deck *deck, struct error *err);
 /* The names of all profiles that there are, sorted. */
 int deck_profiles(const struct deck *deck, struct strvec *ret, struct error *err);
 
+/* Call this with the store of each profile.  What is not 0 ends the walk, and is returned; an error
+ * names the profile. */
+typedef int (*deck_profile_handler)(struct store *store, void *context, struct error *err);
+int deck_each_profile(const struct deck *deck, deck_profile_handler handler, void *context,
+		      struct error *err);
+
 /* Remove the directory of a profile.  ERROR_INVALID: it has sessions, also in its trash, or files
  * that are not agentdeck's.  ERROR_NOT_FOUND: no profile has this name.  ERROR_BUSY: another
  * agentdeck holds its lock. */

@@ -71,7 +71,7 @@ static int list_conversations(const struct store *store, struct strvec *ret, str
 	return r != 0 ? (r < 0 ? -1 : 0) : fs_list(fd, ret, err);
 }
 
-static int list_profile(const struct store *store, struct on_disk *on_disk, struct error *err)
+static int list_profile(struct store *store, void *on_disk, struct error *err)
 {
 	cleanup_strvec struct strvec trees = { 0 }, conversations = { 0 }, names = { 0 };
 	if (orphan_list(store, &trees, err) < 0 ||
@@ -86,16 +86,9 @@ static int list_profile(const struct store *store, struct on_disk *on_disk, stru
 
 int on_disk_list(const struct deck *deck, struct on_disk **ret, struct error *err)
 {
-	cleanup_strvec struct strvec profiles = { 0 };
 	cleanup_on_disk struct on_disk *on_disk = xcalloc(1, sizeof(*on_disk));
-	if (deck_profiles(deck, &profiles, err) < 0)
+	if (deck_each_profile(deck, list_profile, on_disk, err) < 0)
 		return -1;
-	for (size_t i = 0; i < profiles.count; i++) {
-		cleanup_store struct store *store = NULL;
-		if (deck_open_profile(deck, profiles.items[i], &store, err) < 0 ||
-		    list_profile(store, on_disk, err) < 0)
-			return error_prefix(err, "profile %s", profiles.items[i]);
-	}
 	*ret = TAKE_PTR(on_disk);
 	return 0;
 }

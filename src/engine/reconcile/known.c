@@ -61,7 +61,7 @@ static void take(struct known_session *session, const struct instance *instance)
 	};
 }
 
-static int gather_listed(struct store *store, struct known *known, struct error *err)
+static int gather_listed(struct store *store, void *known, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	if (store_list(store, &rows, err) < 0)
@@ -77,7 +77,7 @@ static int gather_listed(struct store *store, struct known *known, struct error 
 	return 0;
 }
 
-static int gather_removed(struct store *store, struct known *known, struct error *err)
+static int gather_removed(struct store *store, void *known, struct error *err)
 {
 	cleanup_trash struct trash trash = { 0 };
 	cleanup_strvec struct strvec bases = { 0 };
@@ -98,26 +98,11 @@ static int gather_removed(struct store *store, struct known *known, struct error
 	return 0;
 }
 
-static int gather_from(const struct deck *deck, const struct strvec *profiles,
-		       int (*gather)(struct store *, struct known *, struct error *),
-		       struct known *known, struct error *err)
-{
-	for (size_t i = 0; i < profiles->count; i++) {
-		cleanup_store struct store *store = NULL;
-		if (deck_open_profile(deck, profiles->items[i], &store, err) < 0 ||
-		    gather(store, known, err) < 0)
-			return error_prefix(err, "profile %s", profiles->items[i]);
-	}
-	return 0;
-}
-
 int known_gather(const struct deck *deck, struct known *ret, struct error *err)
 {
-	cleanup_strvec struct strvec profiles = { 0 };
 	cleanup_known struct known known = { 0 };
-	if (deck_profiles(deck, &profiles, err) < 0 ||
-	    gather_from(deck, &profiles, gather_listed, &known, err) < 0 ||
-	    gather_from(deck, &profiles, gather_removed, &known, err) < 0)
+	if (deck_each_profile(deck, gather_listed, &known, err) < 0 ||
+	    deck_each_profile(deck, gather_removed, &known, err) < 0)
 		return -1;
 	*ret = known;
 	known = (struct known){ 0 };

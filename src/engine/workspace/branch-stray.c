@@ -29,7 +29,8 @@ static void add_source(const struct instance *instance, struct strvec *sources)
 		strvec_push(sources, workspace->source);
 }
 
-static int add_sources_of(struct store *store, struct strvec *sources, struct error *err)
+/* The source repositories of all sessions with trees, also of removed ones. */
+static int add_sources_of(struct store *store, void *sources, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_trash struct trash trash = { 0 };
@@ -42,21 +43,6 @@ static int add_sources_of(struct store *store, struct strvec *sources, struct er
 	}
 	for (size_t i = 0; i < trash.count; i++)
 		add_source(trash.items[i].instance, sources);
-	return 0;
-}
-
-/* The source repositories of all sessions with trees, also of removed ones. */
-static int list_sources(const struct deck *deck, struct strvec *sources, struct error *err)
-{
-	cleanup_strvec struct strvec profiles = { 0 };
-	if (deck_profiles(deck, &profiles, err) < 0)
-		return -1;
-	for (size_t i = 0; i < profiles.count; i++) {
-		cleanup_store struct store *store = NULL;
-		if (deck_open_profile(deck, profiles.items[i], &store, err) < 0 ||
-		    add_sources_of(store, sources, err) < 0)
-			return error_prefix(err, "profile %s", profiles.items[i]);
-	}
 	return 0;
 }
 
@@ -105,7 +91,7 @@ int branch_list_strays(const struct deck *deck, const char *directory, struct br
 {
 	cleanup_branch_strays struct branch_strays strays = { 0 };
 	cleanup_strvec struct strvec sources = { 0 }, seen = { 0 };
-	if (list_sources(deck, &sources, err) < 0)
+	if (deck_each_profile(deck, add_sources_of, &sources, err) < 0)
 		return -1;
 	if (directory)
 		strvec_push(&sources, directory);

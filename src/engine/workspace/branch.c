@@ -59,8 +59,11 @@ static bool is_going(const struct search *search, const struct store *store,
 	return false;
 }
 
-static int search_profile(struct store *store, struct search *search, struct error *err)
+/* SEARCH_OVER: it is found. */
+enum { SEARCH_OVER = 1 };
+static int search_profile(struct store *store, void *context, struct error *err)
 {
+	struct search *search = context;
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_trash struct trash trash = { 0 };
 	if (store_list(store, &rows, err) < 0 || trash_list(store, &trash, err) < 0)
@@ -75,21 +78,7 @@ static int search_profile(struct store *store, struct search *search, struct err
 		if (!removed->is_rest && !is_going(search, store, removed))
 			compare(search, removed->instance, removed->base, "the removed session");
 	}
-	return 0;
-}
-
-static int find_user(const struct deck *deck, struct search *search, struct error *err)
-{
-	cleanup_strvec struct strvec profiles = { 0 };
-	if (deck_profiles(deck, &profiles, err) < 0)
-		return -1;
-	for (size_t i = 0; i < profiles.count && !search->user; i++) {
-		cleanup_store struct store *store = NULL;
-		if (deck_open_profile(deck, profiles.items[i], &store, err) < 0 ||
-		    search_profile(store, search, err) < 0)
-			return error_prefix(err, "profile %s", profiles.items[i]);
-	}
-	return 0;
+	return search->user ? SEARCH_OVER : 0;
 }
 
 static const char *short_name(const char *ref)
@@ -174,7 +163,7 @@ int branch_look(const struct deck *deck, const struct instance *instance, const 
 		return 0;
 	if (gitcmd_look_at_branch(workspace->source, workspace->branch, workspace->path, &branch,
 				  err) < 0 ||
-	    find_user(deck, &search, err) < 0)
+	    deck_each_profile(deck, search_profile, &search, err) < 0)
 		return error_prefix(err, "branch %s", workspace->branch);
 	if (branch.tip)
 		decide(&search, &branch, ret);

@@ -133,8 +133,9 @@ static void add_other(struct others *others, struct instance *instance)
 }
 
 /* A session that cannot be read, or was removed just now, has no container that is started. */
-static int gather_from(struct store *store, struct others *others, struct error *err)
+static int gather_from(struct store *store, void *context, struct error *err)
 {
+	struct others *others = context;
 	cleanup_store_rows struct store_rows rows = { 0 };
 	if (store_list(store, &rows, err) < 0)
 		return -1;
@@ -145,20 +146,6 @@ static int gather_from(struct store *store, struct others *others, struct error 
 		    !streq(row->id, or_empty(others->except)) &&
 		    store_load(store, row->base, &instance, NULL) == 0 && instance->recipe)
 			add_other(others, TAKE_PTR(instance));
-	}
-	return 0;
-}
-
-static int gather_others(const struct deck *deck, struct others *ret, struct error *err)
-{
-	cleanup_strvec struct strvec profiles = { 0 };
-	if (deck_profiles(deck, &profiles, err) < 0)
-		return -1;
-	for (size_t i = 0; i < profiles.count; i++) {
-		cleanup_store struct store *store = NULL;
-		if (deck_open_profile(deck, profiles.items[i], &store, err) < 0 ||
-		    gather_from(store, ret, err) < 0)
-			return error_prefix(err, "profile %s", profiles.items[i]);
 	}
 	return 0;
 }
@@ -205,7 +192,7 @@ int nesting_check(const struct deck *deck, const char *id, const struct recipe *
 	cleanup_mounts struct mounts mounts = { 0 };
 	mounts_gather(recipe, &mounts);
 	if (check_ours(deck, &mounts, err) < 0 || check_itself(&mounts, err) < 0 ||
-	    gather_others(deck, &others, err) < 0)
+	    deck_each_profile(deck, gather_from, &others, err) < 0)
 		return -1;
 	for (size_t i = 0; i < mounts.count; i++)
 		for (size_t j = 0; j < others.count; j++)
@@ -261,7 +248,7 @@ int nesting_check_path(const struct deck *deck, const char *path, struct error *
 			break;
 		cleanup_free char *above = xstrndup(link, (size_t)(path_basename(link) - link));
 		cleanup_free char *holder = realpath(above, NULL), *next = follow(at, link);
-		if (!others.items && gather_others(deck, &others, err) < 0)
+		if (!others.items && deck_each_profile(deck, gather_from, &others, err) < 0)
 			return -1;
 		if (holder && check_link(deck, &others, link, holder, err) < 0)
 			return -1;
