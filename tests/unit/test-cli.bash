@@ -1192,6 +1192,30 @@ case_remove_says_how_each_comes_back() {
 	grep -q '^Restored notes ' "$home/out" || fail "notes: $(<"$home/out")"
 }
 
+# agentdeck made them, and no name says so.
+case_a_branch_with_a_name_of_its_user_is_found_again() {
+	local -a commit=(git -c user.name=a -c user.email=a@b commit -q --allow-empty -m)
+	git init -q -b main . && "${commit[@]}" one && git branch mine
+	must add . --worktree --branch fix -t a --agent demo
+	must add . --worktree --branch moved -t b --agent demo
+	must remove a b
+	must prune --branches --dry-run
+	grep -q '^Branch fix .*goes: main has all of it' "$home/out" || fail "$(<"$home/out")"
+	must prune --force
+	# Its user works on it now.
+	"${commit[@]}" two && git branch -f moved main
+	cd / || exit
+	must prune --branches --dry-run
+	grep -q '^Branch fix .*goes: main has all of it' "$home/out" || fail "$(<"$home/out")"
+	! grep -Eq 'moved|mine' "$home/out" || fail "it is not ours: $(<"$home/out")"
+	run doctor --fix --dry-run
+	grep -q '^branch  *fix .*main has all of it' "$home/out" || fail "doctor: $(<"$home/out")"
+	must prune --branches --force
+	[ "$(git -C "$OLDPWD" branch --format='%(refname:short)' | tr '\n' ' ')" = 'main mine moved ' ] ||
+		fail "$(git -C "$OLDPWD" branch)"
+	cd "$OLDPWD" || exit
+}
+
 case_undo_and_prune() {
 	local id trash=$home/deck/default/.trash
 	refused 2 'trash is empty' undo

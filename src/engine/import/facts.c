@@ -7,7 +7,7 @@
 #include "engine/adopt/adopt.h"
 #include "engine/conversation/discover.h"
 #include "engine/conversation/owner.h"
-#include "engine/import/journal.h"
+#include "engine/deck/journal.h"
 #include "engine/run/lifecycle.h"
 #include "model/session/naming.h"
 
@@ -325,7 +325,7 @@ static void find_earlier(struct gathering *gathering)
 static int read_journal(struct gathering *gathering, struct error *err)
 {
 	cleanup_strvec struct strvec origins = { 0 };
-	if (journal_read(gathering->deck, &origins, err) < 0)
+	if (journal_read(gathering->deck, JOURNAL_IMPORTS, &origins, err) < 0)
 		return -1;
 	for (size_t i = 0; i < origins.count; i++) {
 		cleanup_free char *origin = foreign_current_origin(origins.items[i]);

@@ -2,9 +2,9 @@
 #include "engine/import/import.h"
 
 #include "engine/conversation/owner.h"
+#include "engine/deck/journal.h"
 #include "engine/deck/visit.h"
 #include "engine/import/facts.h"
-#include "engine/import/journal.h"
 #include "engine/run/lifecycle.h"
 
 #include <stdlib.h>
@@ -204,7 +204,7 @@ int import_apply(struct deck *deck, const struct import_look *look, struct insta
 		}
 	}
 	/* Last: killed before this, the sessions themselves say where they are from. */
-	return journal_add(deck, &origins, err);
+	return journal_add(deck, JOURNAL_IMPORTS, &origins, err);
 }
 
 /* ---- taking over ------------------------------------------------------------------------------ */
@@ -238,7 +238,7 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 	*ret = TAKE_PTR(made);
 	strvec_push(&origins, step->row->origin);
 	cleanup_error struct error why = { 0 };
-	if (journal_add(deck, &origins, &why) < 0)
+	if (journal_add(deck, JOURNAL_IMPORTS, &origins, &why) < 0)
 		deck_warn(deck, "%s", why.message);
 	return 0;
 }

@@ -175,15 +175,14 @@ int branch_delete(struct deck *deck, const struct instance *instance, enum branc
 		  struct error *err)
 {
 	cleanup_branch_fate struct branch_fate fate = { 0 };
-	if (wish == BRANCHES_STAY)
-		return 0;
-	if (branch_look(deck, instance, NULL, &fate, err) < 0)
+	if (wish != BRANCHES_STAY && branch_look(deck, instance, NULL, &fate, err) < 0)
 		return -1;
-	if (!fate.name || (fate.has_commits && wish != BRANCHES_MERGED))
-		return 0;
-	cleanup_free char *shown = visible(fate.name);
-	if (!fate.goes) {
+	const bool is_wished = fate.name && (!fate.has_commits || wish == BRANCHES_MERGED);
+	cleanup_free char *shown = visible(or_empty(fate.name));
+	if (is_wished && !fate.goes)
 		deck_warn(deck, "the branch %s stays: %s", shown, fate.why);
+	if (!is_wished || !fate.goes) {
+		branch_remember(deck, instance->workspace);
 		return 0;
 	}
 	log_info("deleting the branch %s at %s: %s", shown, fate.tip, fate.why);

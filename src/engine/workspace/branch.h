@@ -39,7 +39,11 @@ enum branches_wish {
 int branch_delete(struct deck *deck, const struct instance *instance, enum branches_wish wish,
 		  struct error *err);
 
-/* A branch "agentdeck/..." of no session, listed or removed, in any profile. */
+/* Remember a branch that stays, and whose name no list of branches shows to be ours. */
+void branch_remember(const struct deck *deck, const struct workspace *workspace);
+
+/* A branch of no session, listed or removed, in any profile: "agentdeck/...", or one that is
+ * remembered, and still where it was then. */
 struct branch_stray {
 	char *repository; /* a directory of it */
 	struct branch_fate fate;
@@ -51,7 +55,8 @@ struct branch_strays {
 void branch_strays_free(struct branch_strays *strays);
 #define cleanup_branch_strays CLEANUP(branch_strays_free)
 
-/* Find them in the repositories of all sessions, and in the one of this directory, or NULL. */
+/* Find them in the repositories of all sessions and remembered branches, and in the one of this
+ * directory, or NULL. */
 int branch_list_strays(const struct deck *deck, const char *directory, struct branch_strays *ret,
 		       struct error *err);
 
