@@ -3016,6 +3016,17 @@ case_a_worktree_by_its_name() {
 	must stop --all
 }
 
+# Its user has chosen that session on the terminal.
+case_a_launch_that_resumes_leaves_the_setup_out() {
+	git init -q -b main . && git -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	printf '[workspace]\nsetup = ["false"]\n' >>"$home/deck/config.toml"
+	must add . --worktree -t a --agent demo
+	run start a
+	[ "$status" = 1 ] && grep -q -e '--no-setup' "$home/err" || fail "$status: $(<"$home/err")"
+	must launch . --no-setup --instead a --no-supervise
+	must stop a
+}
+
 # To set on-end also decides about an end that is undecided: here it would delete the session.
 case_up_update_decides_about_no_end() {
 	local tree id

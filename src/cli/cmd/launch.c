@@ -55,6 +55,14 @@ static bool waits_for_setup(struct app *app, const char *base)
 	       instance->workspace->setup == SETUP_FAILED;
 }
 
+static struct start_order order_of(const struct options *given, const char *base)
+{
+	return (struct start_order){ .base = base,
+				     .how.leaves_setup = given->no_setup,
+				     .no_wait = given->no_wait,
+				     .no_supervise = given->no_supervise };
+}
+
 /* Add and start.  A session that cannot start at all is removed again, so that the same command
  * works once the cause is gone. */
 static int add_and_start(struct app *app, const struct wish *wish, struct launched *ret,
@@ -64,10 +72,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 	cleanup_instance struct instance *added = NULL;
 	if (image_add(app, &wish->wish, &added, err) < 0)
 		return -1;
-	const struct start_order order = { .base = added->base,
-					   .how.leaves_setup = given->no_setup,
-					   .no_wait = given->no_wait,
-					   .no_supervise = given->no_supervise };
+	const struct start_order order = order_of(given, added->base);
 	if (start_and_wait(app, &order, &ret->started, err) < 0) {
 		if (!waits_for_setup(app, added->base))
 			(void)lifecycle_withdraw(&app->deck, added->base, NULL);
@@ -83,9 +88,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 static int resume(struct app *app, const char *base, struct launched *ret, struct error *err)
 {
 	const struct options *given = app->options;
-	const struct start_order order = { .base = base,
-					   .no_wait = given->no_wait,
-					   .no_supervise = given->no_supervise };
+	const struct start_order order = order_of(given, base);
 	if (start_and_wait(app, &order, &ret->started, err) < 0)
 		return -1;
 	ret->is_up = ret->started.already || ret->started.outcome == OUTCOME_REPORTED ||
