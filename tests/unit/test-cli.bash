@@ -2127,6 +2127,26 @@ case_what_an_agent_has_locked_is_left() {
 	tmux -S "$home/tmp/tmux" kill-server
 	settle
 	must start work
+	must show work
+	! grep -q '^Also open in' "$home/out" || fail "its own agent: $(<"$home/out")"
+	# In a shell beside it, as agentdeck shell opens one.
+	rm "$home/pid"
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec $home/bin/copilot"
+	until_done test -s "$home/pid"
+	must show work
+	grep -q "^Also open in  *process $(<"$home/pid")" "$home/out" || fail "$(<"$home/out")"
+	tmux -S "$home/tmp/tmux" kill-server
+	must stop work
+	settle
+	# And in the shell in its place, which a start would end.
+	sed -i '2i import os, sys\nif os.path.exists("'"$home/broken"'"): sys.exit(3)' "$home/bin/copilot"
+	touch "$home/broken"
+	run start work
+	[ "$status" = 1 ] && grep -q 'A shell is open in its place' "$home/err" || fail "status $status: $(<"$home/err")"
+	rm "$home/broken" "$home/pid"
+	tmux -S "$(value work socket)" send-keys "$home/bin/copilot" Enter
+	until_done test -s "$home/pid"
+	refused 1 "its conversation is open in process $(<"$home/pid"), in the shell in its place" start work
 	must stop work
 }
 

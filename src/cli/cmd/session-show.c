@@ -15,6 +15,7 @@
 #include "engine/place/oom.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/correct.h"
+#include "engine/run/outside.h"
 #include "engine/terminal/terminal.h"
 #include "model/agent/display.h"
 #include "model/plan/recreate.h"
@@ -231,6 +232,11 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set_strings(object, "environment_missing", &missing);
 	cleanup_free char *why = unreported(app, instance);
 	json_set_string(object, "unreported", why);
+	struct process_id beside;
+	json_set(object, "open_beside",
+		 outside_find_beside(&app->deck, instance, &beside)
+			 ? json_object_new_int64((int64_t)beside.pid)
+			 : NULL);
 	return object;
 }
 
@@ -482,6 +488,17 @@ static void print_missing(const struct instance *instance, const char *hint)
 	line("  get them", again);
 }
 
+static void print_beside(struct app *app, const struct instance *instance)
+{
+	struct process_id beside;
+	if (!outside_find_beside(&app->deck, instance, &beside))
+		return;
+	cleanup_free char *text = xasprintf("process %d, which agentdeck did not start: end one of "
+					    "the two",
+					    (int)beside.pid);
+	line("Also open in", text);
+}
+
 static void print_unreported(struct app *app, const struct instance *instance)
 {
 	cleanup_free char *why = unreported(app, instance);
@@ -518,6 +535,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Note", is_live ? instance->run.history_note : NULL);
 	print_missing(instance, hint);
 	print_unreported(app, instance);
+	print_beside(app, instance);
 	line("First prompt", told->about.prompt);
 	print_reply(told);
 	if (given->verbose)

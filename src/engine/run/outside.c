@@ -3,6 +3,7 @@
 
 #include "driver/transcript/holder.h"
 #include "engine/deck/proof.h"
+#include "engine/run/lifecycle-internal.h"
 
 enum taken_state outside_taken(const struct operation *operation, struct process_id *ret)
 {
@@ -86,4 +87,25 @@ enum outside outside_find_present(const struct operation *operation, struct proc
 {
 	return look(operation, &(struct outside_own){ 0 },
 		    operation->instance->conversation.session_id, ret);
+}
+
+bool outside_find_beside(struct deck *deck, const struct instance *instance, struct process_id *ret)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct run *run = &instance->run;
+	const struct own own = { instance->id, { run->server, run->pane, run->reporter } };
+	const struct agent *agent;
+	cleanup_holder_skip struct holder_skip skip = { 0 };
+	const bool is_shell = lifecycle_is_shell(instance);
+	if (instance->recipe || !run->socket || !conversation->session_id ||
+	    !conversation->config_home || deck_agent(deck, instance->agent, &agent, NULL) < 0)
+		return false;
+	/* In its pane is no agent of ours then. */
+	if (!is_shell) {
+		skip = (struct holder_skip){ .is_own = is_own, .context = &own };
+		proof_markers(instance->id, &skip.marks);
+	}
+	return holder_find(agent, conversation->config_home, conversation->session_id, &skip,
+			   ret) == 0 &&
+	       (!is_shell || proof_is_below(ret->pid, &run->pane, 1));
 }

@@ -30,3 +30,8 @@ enum outside outside_find(const struct operation *operation, const struct outsid
 /* The process that has the conversation which the session has now.  Not while it runs.  As
  * outside_find() otherwise. */
 enum outside outside_find_present(const struct operation *operation, struct process_id *ret);
+
+/* While the session runs: the process that has its conversation beside its own agent, or in the
+ * shell in the agent's place.  false: nothing shows one. */
+bool outside_find_beside(struct deck *deck, const struct instance *instance,
+			 struct process_id *ret);

@@ -89,6 +89,24 @@ int lifecycle_open_window(struct operation *operation, const struct lifecycle_or
 	return lifecycle_is_shell(instance) ? 0 : operation_note_alive(operation, seen, err);
 }
 
+/* Its user has started an agent in the shell, which would end with it. */
+static int check_shell(const struct operation *operation, struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	struct process_id holder;
+	if (!lifecycle_is_shell(instance) ||
+	    !outside_find_beside(operation->deck, instance, &holder))
+		return 0;
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
+	return error_set(
+		err, ERROR_EXISTS,
+		"%s was not started: its conversation is open in process %d, in the shell in "
+		"its place. Go there with agentdeck attach %s, or end it with agentdeck "
+		"session stop %s",
+		title, (int)holder.pid, hint, hint);
+}
+
 /* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared
  * away. LIFECYCLE_ALIVE: it runs. */
 enum { LIFECYCLE_ALIVE = 1 };
@@ -116,7 +134,8 @@ static int clear_remains(struct operation *operation, const struct lifecycle_ord
 									       : LIFECYCLE_ALIVE;
 	if (need == NEED_NOTHING)
 		return operation_note_alive(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
-	if (seen.presence != PRESENCE_NONE && lifecycle_check_before_end(operation, err) < 0)
+	if (seen.presence != PRESENCE_NONE && ((!stopping && check_shell(operation, err) < 0) ||
+					       lifecycle_check_before_end(operation, err) < 0))
 		return -1;
 	log_info("the last run is over: %s", seen.why   ? seen.why
 					     : stopping ? "it was being stopped"
