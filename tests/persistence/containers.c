@@ -236,29 +236,35 @@ void engine_stop(enum engine engine)
 	manage(engine, WORDS("stop", socket_unit(engine), service(engine)));
 }
 
-static void engine_signal(enum engine engine, const char *signal)
-{
-	engines[engine].down = true;
-	manage(engine,
-	       WORDS("kill", "--kill-who=main", kept("--signal=%s", signal), service(engine)));
-}
-
 void engine_kill(enum engine engine)
 {
-	engine_signal(engine, "SIGKILL");
+	engines[engine].down = true;
+	manage(engine, WORDS("kill", "--kill-who=main", "--signal=SIGKILL", service(engine)));
+}
+
+/* Where podman had to make its user namespace first, its service has a child in a scope of its own,
+ * and that one answers. */
+static struct answer try_signal(enum engine engine, const char *signal)
+{
+	if (engine == ENGINE_PODMAN)
+		return machine_user(WORDS("pkill", "--euid", kept("%u", machine_uid()), "--signal",
+					  signal, "--full", "^/usr/bin/podman .*system service"));
+	return try_manage(engine, WORDS("kill", "--kill-who=main", kept("--signal=%s", signal),
+					service(engine)));
 }
 
 void engine_hang(enum engine engine)
 {
 	ASSERT(engine_answers(engine), "%s does not answer", names[engine]);
-	engine_signal(engine, "SIGSTOP");
+	engines[engine].down = true;
+	struct answer answer = try_signal(engine, "SIGSTOP");
+	ASSERT(answer.status == 0, "stop %s: %s", names[engine], answer.errors);
 }
 
 void engine_resume(enum engine engine)
 {
-	/* podman ends by itself when nobody asks it anything. */
-	(void)try_manage(engine,
-			 WORDS("kill", "--kill-who=main", "--signal=SIGCONT", service(engine)));
+	/* podman ends by itself when it has no request for a while. */
+	(void)try_signal(engine, "SIGCONT");
 }
 
 void engine_start(enum engine engine)
