@@ -102,11 +102,11 @@ become_user() {	# DIRECTORY...: what becomes the user's; the first one has its h
 	AS_USER=("${user[@]}" env HOME="$1/home")
 }
 
-# These are all of `make check` but the checks of the sources, which are a step. The persistence program
+# These are all of `make check` but what is in the step checks. The persistence program
 # is compiled, too, unless WITHOUT_PERSISTENCE is set.
 WITHOUT_PERSISTENCE=
 unit_tests() {	# [TEST...]: all, or these
-	local totals test only=(SOURCE_CHECKS=)
+	local totals test only=(SOURCE_CHECKS= TEXT_TESTS=)
 	# shellcheck disable=SC2016 # make expands them
 	if (($#)); then
 		# what to build: the tests that are no scripts, and the programs that they run
@@ -201,8 +201,8 @@ step_hardening() {
 step_checks() {
 	gcc_build
 	# shellcheck disable=SC2016 # make expands it
-	make_check 'TESTS=$(SOURCE_CHECKS)' check_PROGRAMS= check_LIBRARIES=
-	echo "$(find . -name 'check-*.log' | wc -l) passed, 0 failed"
+	make_check 'TESTS=$(TEXT_TESTS) $(SOURCE_CHECKS)' check_PROGRAMS= check_LIBRARIES=
+	echo "$(find . -name '*.log' -path './[ts]*/*' | wc -l) passed, 0 failed"
 }
 
 step_unit() {	# [TEST...]
