@@ -10,6 +10,18 @@ void json_writer_free(struct json_writer *writer)
 	*writer = (struct json_writer){ 0 };
 }
 
+/* As strbuf_add(); a list of thousands has some hundred thousand of these. */
+static inline void put(struct strbuf *text, const char *from, size_t length)
+{
+	if (text->length + length >= text->size) {
+		strbuf_add(text, from, length);
+		return;
+	}
+	memcpy(text->data + text->length, from, length);
+	text->length += length;
+	text->data[text->length] = '\0';
+}
+
 /* How many bytes stand for themselves in a string. */
 static size_t plain_length(const char *text)
 {
@@ -47,22 +59,22 @@ static size_t add_special(struct strbuf *text, const char *from)
 
 static void add_quoted(struct strbuf *text, const char *value, size_t length)
 {
-	strbuf_add(text, "\"", 1);
+	put(text, "\"", 1);
 	for (const char *end = value + length; value < end;) {
 		const size_t plain = plain_length(value);
-		strbuf_add(text, value, plain);
+		put(text, value, plain);
 		value += plain;
 		if (value < end)
 			value += add_special(text, value);
 	}
-	strbuf_add(text, "\"", 1);
+	put(text, "\"", 1);
 }
 
 static void break_line(const struct json_writer *writer, struct strbuf *text)
 {
-	strbuf_add(text, "\n", 1);
+	put(text, "\n", 1);
 	for (int i = 0; i < writer->depth; i++)
-		strbuf_add(text, "  ", 2);
+		put(text, "  ", 2);
 }
 
 /* What stands before a value. */
@@ -70,13 +82,13 @@ static struct strbuf *begin_value(struct json_writer *writer, const char *key)
 {
 	struct strbuf *text = &writer->text;
 	if (writer->has_members)
-		strbuf_add(text, ",", 1);
+		put(text, ",", 1);
 	writer->has_members = true;
 	if (writer->depth && !writer->is_line)
 		break_line(writer, text);
 	if (key) {
 		add_quoted(text, key, strlen(key));
-		strbuf_add(text, ": ", writer->is_line ? 1 : 2);
+		put(text, ": ", writer->is_line ? 1 : 2);
 	}
 	return text;
 }
