@@ -103,7 +103,7 @@ said() {
 
 # refused STATUS PATTERN ARGUMENT...: one matching line on standard error, and nothing else changed.
 refused() {
-	local expected=$1 pattern="^agentdeck: .*$2" files left said before processes
+	local expected=$1 pattern="^agentdeck: .*$2" files left said before processes line
 	shift 2
 	state && before=$files
 	left && processes=$left
@@ -113,8 +113,9 @@ refused() {
 	said
 	[ "$status" = "$expected" ] || fail "$*: exit status $status, expected $expected: $(<"$home/err")"
 	[ ${#said[@]} = 1 ] || fail "$*: ${#said[@]} lines: $(<"$home/err")"
-	[[ ${said[0]-} =~ $pattern ]] || fail "$*: says $(<"$home/err"), expected $pattern"
-	[[ ${said[0]//$'\t'} != *[[:cntrl:]]* ]] || fail "$*: control characters"
+	line=${said[0]-}
+	[[ $line =~ $pattern ]] || fail "$*: says $(<"$home/err"), expected $pattern"
+	[[ ${line//$'\t'} != *[[:cntrl:]]* ]] || fail "$*: control characters"
 	[ ! -s "$home/out" ] || fail "$*: standard output: $(<"$home/out")"
 	[ "$before" = "$files" ] || fail "$*: the state has changed: $(diff <(echo "$before") <(echo "$files"))"
 	[ "$processes" = "$left" ] || fail "$*: processes left: $left"
