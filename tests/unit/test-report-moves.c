@@ -212,6 +212,13 @@ static void a_container_reports_no_transcript_outside_its_home(void **state)
 
 /* ---- the agent's note -------------------------------------------------------------------------- */
 
+static void write_at(const char *path, const char *text)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+}
+
 static void put_in_home(const struct desk *desk, const char *name, const char *text)
 {
 	cleanup_free char *path = xasprintf("%s/home/%s", desk->root, name);
@@ -220,9 +227,7 @@ static void put_in_home(const struct desk *desk, const char *name, const char *t
 		(void)mkdir(path, 0700);
 		*slash = '/';
 	}
-	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+	write_at(path, text);
 }
 
 static void put_transcript(const struct desk *desk, const char *id, const char *lines)
@@ -312,9 +317,7 @@ static void the_setting_that_switches_reports_off_is_named(void **state)
 	cleanup_free char *path = xasprintf("%s/.claude", desk->cwd);
 	cleanup_free char *file = path_join(path, "settings.json");
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(fs_replace(AT_FDCWD, file, "{\"disableAllHooks\":false}", 25, FS_VOLATILE,
-				    NULL),
-			 0);
+	write_at(file, "{\"disableAllHooks\":false}");
 	assert_null(unreported_setting(instance, agent));
 }
 
