@@ -211,14 +211,44 @@ static int read_row(pid_t pid, struct process_row *ret, struct error *err)
 	return 0;
 }
 
-static int read_rows(DIR *proc, struct process_row **ret, size_t *ret_count, struct error *err)
+static int has_environment(pid_t pid, const char *entry, bool *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_error struct error local = { 0 };
+	bool found = false;
+	if (read_proc(pid, "environ", &text, &local) < 0 && !is_hidden(&local))
+		return error_move(err, &local);
+	for (size_t i = 0; i < text.length && !found; i += strlen(text.data + i) + 1)
+		found = streq(text.data + i, entry);
+	*ret = found;
+	return 0;
+}
+
+/* Most have it not, and one file tells.  The environment is looked at again, since another process
+ * may have taken the pid in between. */
+static int read_row_with(pid_t pid, const char *entry, struct process_row *ret, struct error *err)
+{
+	bool has = false;
+	int r = has_environment(pid, entry, &has, err);
+	if (r == 0)
+		r = has ? read_row(pid, ret, err) : PROCESS_GONE;
+	if (r == 0)
+		r = has_environment(pid, entry, &has, err);
+	return r != 0 || has ? r : PROCESS_GONE;
+}
+
+/* entry: only those with this in their environment; NULL: all. */
+static int read_rows(DIR *proc, const char *entry, struct process_row **ret, size_t *ret_count,
+		     struct error *err)
 {
 	cleanup_free struct process_row *rows = NULL;
 	size_t count = 0, size = 0;
-	for (const struct dirent *entry; (entry = readdir(proc));) {
+	for (const struct dirent *found; (found = readdir(proc));) {
 		pid_t pid;
 		struct process_row row;
-		int r = is_pid(entry->d_name, &pid) ? read_row(pid, &row, err) : PROCESS_GONE;
+		int r = PROCESS_GONE;
+		if (is_pid(found->d_name, &pid))
+			r = entry ? read_row_with(pid, entry, &row, err) : read_row(pid, &row, err);
 		if (r < 0)
 			return r;
 		if (r == PROCESS_GONE)
@@ -234,12 +264,13 @@ static int read_rows(DIR *proc, struct process_row **ret, size_t *ret_count, str
 	return 0;
 }
 
-static int snapshot(struct process_row **ret, size_t *ret_count, struct error *err)
+static int snapshot(const char *entry, struct process_row **ret, size_t *ret_count,
+		    struct error *err)
 {
 	DIR *proc = opendir("/proc");
 	if (!proc)
 		return error_set_errno(err, errno, "open /proc");
-	int r = read_rows(proc, ret, ret_count, err);
+	int r = read_rows(proc, entry, ret, ret_count, err);
 	(void)closedir(proc);
 	return r;
 }
@@ -249,7 +280,7 @@ int process_tree(const struct process_id *root, struct process_id **ret, size_t 
 {
 	cleanup_free struct process_row *rows = NULL;
 	size_t count = 0, members = 0;
-	if (snapshot(&rows, &count, err) < 0)
+	if (snapshot(NULL, &rows, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		rows[i].member = process_same(&rows[i].id, root);
@@ -277,36 +308,18 @@ int process_tree(const struct process_id *root, struct process_id **ret, size_t 
 	return 0;
 }
 
-static int has_environment(pid_t pid, const char *entry, bool *ret, struct error *err)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_error struct error local = { 0 };
-	bool found = false;
-	if (read_proc(pid, "environ", &text, &local) < 0 && !is_hidden(&local))
-		return error_move(err, &local);
-	for (size_t i = 0; i < text.length && !found; i += strlen(text.data + i) + 1)
-		found = streq(text.data + i, entry);
-	*ret = found;
-	return 0;
-}
-
 int process_find_by_environment(const char *entry, struct process_id **ret, size_t *ret_count,
 				struct error *err)
 {
 	cleanup_free struct process_row *rows = NULL;
-	size_t count = 0, found = 0;
-	if (snapshot(&rows, &count, err) < 0)
+	size_t count = 0;
+	if (snapshot(entry, &rows, &count, err) < 0)
 		return -1;
-	cleanup_free struct process_id *ids = xcalloc(count, sizeof(*ids));
-	for (size_t i = 0; i < count; i++) {
-		bool has;
-		if (has_environment(rows[i].id.pid, entry, &has, err) < 0)
-			return -1;
-		if (has)
-			ids[found++] = rows[i].id;
-	}
-	*ret = TAKE_PTR(ids);
-	*ret_count = found;
+	struct process_id *ids = xcalloc(count, sizeof(*ids));
+	for (size_t i = 0; i < count; i++)
+		ids[i] = rows[i].id;
+	*ret = ids;
+	*ret_count = count;
 	return 0;
 }
 
@@ -314,7 +327,7 @@ int process_list_own(struct process_id **ret, size_t *ret_count, struct error *e
 {
 	cleanup_free struct process_row *rows = NULL;
 	size_t count = 0, found = 0;
-	if (snapshot(&rows, &count, err) < 0)
+	if (snapshot(NULL, &rows, &count, err) < 0)
 		return -1;
 	struct process_id *ids = xcalloc(count, sizeof(*ids));
 	for (size_t i = 0; i < count; i++) {
