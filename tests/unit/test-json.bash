@@ -252,6 +252,12 @@ holds 0 doctor --fix --force
 agentdeck supervise --status --json >"$root/out" 2>/dev/null
 held supervise
 
+holds 0 help
+holds 0 help --all
+holds 0 help session start
+holds 0 help config
+holds 64 help --man
+holds 2 help nosuch
 holds 0 'config path'
 holds 0 'config get'
 holds 0 'config get' tmux
@@ -317,11 +323,56 @@ problems=$(check --has "${names[@]}") || fail "$problems"
 [ "${#names[@]}" -ge 20 ] || fail "only ${#names[@]} commands with --json"
 problems=$(check --held "$root"/held/*) || fail "$problems"
 
-# --- the end -----------------------------------------------------------------------------------------
-
 for title in $(agentdeck list --json | sed -n 's/^ *"id": "\(.*\)",$/\1/p'); do
 	agentdeck session stop "$title" >/dev/null 2>&1
 done
+
+# --- what only reads ---------------------------------------------------------------------------------
+
+# Nothing runs now, so what is written is written by the command.
+state_of() {
+	find "$root/deck" "$root/user" "$root/work" -name agentdeck.log -o -name instances.json -o \
+		-type d -printf '%p %m\n' -o -printf '%p %i %m %s %T@ %C@ %l\n' | sort
+}
+
+# The words behind each command that reads, and behind each option that makes one read.
+declare -A words=(
+	[list]='' [status]='' ['session show']=one ['session path']=one ['session check']=one
+	['session current']='' ['session output']=one [history]=hello [diff]='' [doctor]=''
+	['agents list']='' ['agents show']=demo ['agents check']='' ['group list']=''
+	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
+	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
+	['adopt --dry-run']='' ['supervise --status']=''
+)
+export AGENTDECK_INSTANCE=$id
+printf '[session.one]\nagent = "demo"\n' >agentdeck.toml
+agentdeck list >/dev/null 2>&1
+readers=$(agentdeck help --json | "$python" -c '
+import json, sys
+for command in json.load(sys.stdin):
+    options = [("{name} --%s" % one["name"], one["kind"]) for one in command["options"]]
+    for name, kind in [("{name}", command["kind"]), *options]:
+        if kind == "reads":
+            print(name.format(**command))')
+before=$(state_of)
+while read -r name; do
+	[ "${words[$name]+set}" ] || { fail "$name reads, and this test does not run it"; continue; }
+	# shellcheck disable=SC2086 # words
+	agentdeck $name ${words[$name]} >"$root/out" 2>&1 </dev/null
+	status=$?
+	# What doctor and diff find, and that no supervisor runs, is theirs to say.
+	case $name,$status in
+	*,0 | doctor,1 | diff,1 | 'supervise --status,3') ;;
+	*) fail "$name: status $status: $(<"$root/out")" ;;
+	esac
+	now=$(state_of)
+	[ "$now" = "$before" ] || fail "$name reads, and has changed: $(diff <(echo "$before") <(echo "$now"))"
+	before=$now
+done <<<"$readers"
+[ "$(wc -l <<<"$readers")" = "${#words[@]}" ] || fail "what reads: $readers"
+
+# --- the end -----------------------------------------------------------------------------------------
+
 cd / || exit 1
 if [ "$failures" = 0 ]; then
 	rm -rf "$root"

@@ -48,6 +48,7 @@ static struct offer offer(const struct app *line, bool behind_dashes)
 
 const struct command command_add = {
 	.name = "add",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[PATH] [-- ARG...]",
 	.summary = "make a session for a directory, without starting it",
 	OWN_OPTIONS,

@@ -20,7 +20,8 @@ struct options {
 static const struct command_option options[] = {
 	{ 0, "all", NULL, "every agent that is found", TO_FLAG(all) },
 	{ 'y', "yes", NULL, "do not ask: end the process and continue in a session", TO_FLAG(yes) },
-	{ 0, "dry-run", NULL, "show what would be taken over, and do nothing", TO_FLAG(dry_run) },
+	{ 0, "dry-run", NULL, "show what would be taken over, and do nothing", TO_FLAG(dry_run),
+	  .kind = COMMAND_READS },
 	{ 't', "title", "TITLE", "title of the session; without it the directory's name",
 	  TO_TEXT(wish.title) },
 	{ 'g', "group", "GROUP", "a group to list it under, like work/api", TO_TEXT(wish.group) },
@@ -269,6 +270,7 @@ static int cmd_adopt(struct app *app, struct error *err)
 
 const struct command command_adopt = {
 	.name = "adopt",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[PANE|PID]",
 	.summary = "take over an agent that runs in some terminal or tmux",
 	OWN_OPTIONS,

@@ -170,6 +170,7 @@ static int run_check(struct app *app, struct error *err)
 
 const struct command command_agents_check = {
 	.name = "agents check",
+	.kind = COMMAND_READS,
 	.arguments = "[FILE...]",
 	.summary = "look for mistakes in the files that describe agents",
 	.flags = NEEDS_DECK | HAS_JSON,

@@ -269,6 +269,7 @@ static int run_show(struct app *app, struct error *err)
 
 const struct command command_agents_list = {
 	.name = "agents list",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "list the agents that agentdeck knows",
 	.flags = NEEDS_DECK | HAS_JSON,
@@ -277,6 +278,7 @@ const struct command command_agents_list = {
 
 const struct command command_agents_show = {
 	.name = "agents show",
+	.kind = COMMAND_READS,
 	.arguments = "AGENT",
 	.summary = "show all that agentdeck knows of an agent",
 	.flags = NEEDS_DECK | HAS_JSON,

@@ -125,6 +125,7 @@ static int cmd_backup(struct app *app, struct error *err)
 
 const struct command command_backup = {
 	.name = "backup",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[FILE]",
 	.summary = "write all sessions, conversations and settings to a file",
 	.flags = NEEDS_STORE | HAS_JSON,

@@ -23,6 +23,7 @@ static struct offer offer(const struct app *line UNUSED, bool behind_dashes UNUS
 
 const struct command command_completion = {
 	.name = "completion",
+	.kind = COMMAND_READS,
 	.arguments = "SHELL",
 	.summary = "print the completion script for bash, zsh or fish",
 	.run = cmd_completion,

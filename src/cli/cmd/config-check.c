@@ -176,6 +176,7 @@ static int run_check(struct app *app, struct error *err)
 
 const struct command command_config_check = {
 	.name = "config check",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "look for mistakes in config.toml and in agents' files",
 	.flags = NEEDS_DECK | HAS_JSON,

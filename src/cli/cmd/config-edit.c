@@ -183,6 +183,7 @@ static int cmd_config_edit(struct app *app, struct error *err)
 
 const struct command command_config_edit = {
 	.name = "config edit",
+	.kind = COMMAND_TERMINAL,
 	.arguments = "",
 	.summary = "edit config.toml, and check it before it is replaced",
 	.flags = NEEDS_DECK | HAS_JSON,

@@ -223,6 +223,7 @@ static struct offer offer(const struct app *line, bool behind_dashes UNUSED)
 
 const struct command command_config_set = {
 	.name = "config set",
+	.kind = COMMAND_CHANGES,
 	.arguments = "KEY [VALUE]",
 	.summary = "set a key of config.toml; comments and order stay",
 	OWN_OPTIONS,

@@ -28,6 +28,7 @@ static int run_path(struct app *app, struct error *err UNUSED)
 
 const struct command command_config_path = {
 	.name = "config path",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "print where config.toml is",
 	.flags = NEEDS_DECK | HAS_JSON,
@@ -170,6 +171,7 @@ static int run_get(struct app *app, struct error *err)
 
 const struct command command_config_get = {
 	.name = "config get",
+	.kind = COMMAND_READS,
 	.arguments = "[KEY]",
 	.summary = "print the value of a key of config.toml, or all of them",
 	.flags = NEEDS_DECK | HAS_JSON,

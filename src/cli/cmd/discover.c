@@ -254,6 +254,7 @@ static int cmd_discover(struct app *app, struct error *err)
 
 const struct command command_discover = {
 	.name = "discover",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[ID...]",
 	.summary = "make sessions of conversations that belong to none",
 	OWN_OPTIONS,

@@ -13,7 +13,7 @@ struct options {
 
 static const struct command_option options[] = {
 	{ 0, "fix", NULL, "compare sessions, disk and engines, and free what belongs to no session",
-	  TO_FLAG(fix) },
+	  TO_FLAG(fix), .kind = COMMAND_CHANGES },
 	{ 'f', "force", NULL, "with --fix: do not ask", TO_FLAG(force) },
 	{ 'n', "dry-run", NULL, "with --fix: only show it", TO_FLAG(dry_run) },
 	{ 0, "report", NULL, "print what a bug report needs, without secrets", TO_FLAG(report) },
@@ -109,6 +109,7 @@ static int cmd_doctor(struct app *app, struct error *err)
 
 const struct command command_doctor = {
 	.name = "doctor",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "check whether sessions survive a logout on this machine",
 	OWN_OPTIONS,

@@ -124,6 +124,7 @@ static int cmd_events(struct app *app, struct error *err)
 
 const struct command command_events = {
 	.name = "events",
+	.kind = COMMAND_FOLLOWS,
 	.arguments = "",
 	.summary = "print the sessions as they are, then each change",
 	OWN_OPTIONS,

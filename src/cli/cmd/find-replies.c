@@ -65,8 +65,9 @@ static int cmd_find_replies(struct app *app, struct error *err)
 
 const struct command command_find_replies = {
 	.name = "find-replies",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "",
 	.summary = "which last replies contain which words (agentdeck-ui calls this)",
-	.flags = NEEDS_STORE | IS_HIDDEN,
+	.flags = NEEDS_STORE,
 	.run = cmd_find_replies,
 };

@@ -95,6 +95,7 @@ static int run_list(struct app *app, struct error *err)
 
 const struct command command_group_list = {
 	.name = "group list",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "list the groups and how many sessions are in each",
 	.flags = NEEDS_STORE | HAS_JSON,
@@ -157,6 +158,7 @@ static struct offer offer_groups(const struct app *line, bool behind_dashes UNUS
 
 const struct command command_group_rename = {
 	.name = "group rename",
+	.kind = COMMAND_CHANGES,
 	.arguments = "GROUP NAME",
 	.summary = "give a group, and the groups below it, another name",
 	.flags = NEEDS_STORE | HAS_JSON,
@@ -181,6 +183,7 @@ static int run_remove(struct app *app, struct error *err)
 
 const struct command command_group_remove = {
 	.name = "group remove",
+	.kind = COMMAND_CHANGES,
 	.arguments = "GROUP",
 	.summary = "remove a group; its sessions stay",
 	OWN_OPTIONS,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/help/help.h"
 #include "cli/cmd/commands.h"
+#include "cli/show/output.h"
 
 struct options {
 	bool all, man, complete;
@@ -75,6 +76,35 @@ static int show_manual(const struct app *app, struct error *err)
 	return 0;
 }
 
+/* The command of this name, or those of a family; NULL: all, and with is_whole the internal ones. */
+static void print_table(const char *name, bool is_whole)
+{
+	const struct command *only = command_named(or_empty(name));
+	size_t count = 0;
+	for (size_t i = 0; commands[i]; i++) {
+		const bool is_named = !name || commands[i] == only ||
+				      command_is_in(commands[i], name);
+		if (!is_named || (commands[i]->kind == COMMAND_INTERNAL && !is_whole && !only))
+			continue;
+		cleanup_json struct json_object *object = json_of_command(commands[i]);
+		print_json_element(object, count++);
+	}
+	print_json_end(count);
+}
+
+static int show_table(const struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_free char *name = asked_name(app);
+	if (given->man || given->complete)
+		return error_set(err, ERROR_USAGE,
+				 "--json is for the commands, not for their texts");
+	if (*name && !command_named(name) && !command_is_family(name))
+		return unknown(app, err);
+	print_table(*name ? name : NULL, given->all);
+	return 0;
+}
+
 static int cmd_help(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -84,6 +114,8 @@ static int cmd_help(struct app *app, struct error *err)
 	    (!given->complete && app->rest.count))
 		return error_set(err, ERROR_USAGE,
 				 "ask for one thing: a command, --all, --man or --complete");
+	if (app->json)
+		return show_table(app, err);
 	if (given->all) {
 		print_all_help(stdout);
 		return 0;
@@ -95,9 +127,10 @@ static int cmd_help(struct app *app, struct error *err)
 
 const struct command command_help = {
 	.name = "help",
+	.kind = COMMAND_READS,
 	.arguments = "[COMMAND...]",
 	.summary = "explain agentdeck, or one command",
 	OWN_OPTIONS,
-	.flags = HAS_REST,
+	.flags = HAS_REST | HAS_JSON,
 	.run = cmd_help,
 };

@@ -152,6 +152,7 @@ static int cmd_history(struct app *app, struct error *err)
 
 const struct command command_history = {
 	.name = "history",
+	.kind = COMMAND_READS,
 	.arguments = "TEXT...",
 	.summary = "search all conversations on disk for a text",
 	OWN_OPTIONS,

@@ -101,9 +101,10 @@ static int cmd_hook(struct app *app, struct error *err)
 
 const struct command command_hook = {
 	.name = "hook",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "[PAYLOAD...]",
 	.summary = "take an agent's report (agents call this)",
 	OWN_OPTIONS,
-	.flags = HAS_MESSAGE | IS_HIDDEN,
+	.flags = HAS_MESSAGE,
 	.run = cmd_hook,
 };

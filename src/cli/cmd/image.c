@@ -85,6 +85,7 @@ static int cmd_image(struct app *app, struct error *err)
 
 const struct command command_image_build_default = {
 	.name = "image build-default",
+	.kind = COMMAND_CHANGES,
 	.arguments = "",
 	.summary = "make the image for sessions in containers",
 	OWN_OPTIONS,

@@ -554,6 +554,7 @@ static struct offer offer(const struct app *line UNUSED, bool behind_dashes)
 
 const struct command command_import = {
 	.name = "import",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[SOURCE]",
 	.summary = "make sessions of those that another program has",
 	OWN_OPTIONS,

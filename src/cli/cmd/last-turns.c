@@ -45,8 +45,9 @@ static int cmd_last_turns(struct app *app, struct error *err)
 
 const struct command command_last_turns = {
 	.name = "last-turns",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "SESSION",
 	.summary = "print the end of a conversation (agentdeck-ui calls this)",
-	.flags = NEEDS_SESSION | IS_HIDDEN,
+	.flags = NEEDS_SESSION,
 	.run = cmd_last_turns,
 };

@@ -212,6 +212,7 @@ static struct offer offer(const struct app *line, bool behind_dashes)
 
 const struct command command_launch = {
 	.name = "launch",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[PATH] [-- ARG...]",
 	.summary = "make a session for a directory and start it",
 	OWN_OPTIONS,

@@ -283,6 +283,7 @@ static int cmd_list(struct app *app, struct error *err)
 
 const struct command command_list = {
 	.name = "list",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "list the sessions and what they are doing",
 	OWN_OPTIONS,

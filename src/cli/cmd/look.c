@@ -38,9 +38,10 @@ static int cmd_look(struct app *app, struct error *err)
 
 const struct command command_look = {
 	.name = "look",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "SESSION",
 	.summary =
 		"read from a screen what its agent does (agentdeck-ui and agentdeck-watch call this)",
-	.flags = NEEDS_STORE | IS_HIDDEN,
+	.flags = NEEDS_STORE,
 	.run = cmd_look,
 };

@@ -54,9 +54,10 @@ static int cmd_notice(struct app *app, struct error *err)
 
 const struct command command_notice = {
 	.name = "notice",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "INSTANCE OCCASION",
 	.summary = "notify of a session (the supervisor and attach call this)",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | IS_HIDDEN,
+	.flags = NEEDS_STORE,
 	.run = cmd_notice,
 };

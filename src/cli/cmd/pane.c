@@ -22,8 +22,9 @@ static int cmd_pane(struct app *app, struct error *err)
 
 const struct command command_pane = {
 	.name = "pane",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "INSTANCE RUN",
 	.summary = "become the agent of a run (tmux calls this)",
-	.flags = NEEDS_STORE | IS_HIDDEN,
+	.flags = NEEDS_STORE,
 	.run = cmd_pane,
 };

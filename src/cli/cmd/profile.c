@@ -67,6 +67,7 @@ static int run_list(struct app *app, struct error *err)
 
 const struct command command_profile_list = {
 	.name = "profile list",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "list the profiles and how many sessions are in each",
 	.flags = NEEDS_DECK | HAS_JSON,
@@ -86,6 +87,7 @@ static int run_remove(struct app *app, struct error *err)
 
 const struct command command_profile_remove = {
 	.name = "profile remove",
+	.kind = COMMAND_CHANGES,
 	.arguments = "PROFILE",
 	.summary = "remove a profile that has no sessions",
 	.flags = NEEDS_DECK | HAS_JSON,

@@ -25,7 +25,8 @@ static const struct command_option options[] = {
 	{ 0, "leave-containers", NULL,
 	  "also sessions whose engine does not answer: their containers stay there",
 	  TO_FLAG(leave_containers) },
-	{ 'n', "dry-run", NULL, "list the removed sessions, and delete nothing", TO_FLAG(dry_run) },
+	{ 'n', "dry-run", NULL, "list the removed sessions, and delete nothing", TO_FLAG(dry_run),
+	  .kind = COMMAND_READS },
 	{ 0, "older", "DAYS",
 	  "only those that were removed at least so many days ago; 0: all (default: [trash] keep)",
 	  TO_NUMBER(older_days, 0, TRASH_DAYS_MOST) },
@@ -232,6 +233,7 @@ static int cmd_prune(struct app *app, struct error *err)
 
 const struct command command_prune = {
 	.name = "prune",
+	.kind = COMMAND_CHANGES,
 	.arguments = "",
 	.summary = "delete the removed sessions for good",
 	OWN_OPTIONS,

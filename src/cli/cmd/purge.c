@@ -72,6 +72,7 @@ static int cmd_purge(struct app *app, struct error *err)
 
 const struct command command_purge = {
 	.name = "purge",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION",
 	.summary = "remove a session and delete all that it has, without undo",
 	OWN_OPTIONS,

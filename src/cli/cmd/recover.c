@@ -20,7 +20,7 @@ static const struct command_option options[] = {
 	{ 'j', "jobs", "N", "at the same time; without it twice the processors, as memory allows",
 	  TO_NUMBER(jobs, 1, 256) },
 	{ 'n', "dry-run", NULL, "tell what would be done with each, and do nothing",
-	  TO_FLAG(dry_run) },
+	  TO_FLAG(dry_run), .kind = COMMAND_READS },
 	{ 'g', "group", "GROUP", "only this group and those below it", TO_TEXT(group) },
 	{ 0, "only", "STATE", "only those in this state: error", TO_CHOICE(only, states) },
 	OPTION_TAKE_OVER,
@@ -182,6 +182,7 @@ static int cmd_recover(struct app *app, struct error *err)
 
 const struct command command_recover = {
 	.name = "recover",
+	.kind = COMMAND_CHANGES,
 	.arguments = "",
 	.summary = "restart every session that should run and does not",
 	OWN_OPTIONS,

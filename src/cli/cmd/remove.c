@@ -171,6 +171,7 @@ static int cmd_remove(struct app *app, struct error *err)
 
 const struct command command_remove = {
 	.name = "remove",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[SESSION...]",
 	.summary = "stop sessions and remove them from the list",
 	OWN_OPTIONS,

@@ -15,6 +15,7 @@ static int cmd_rename(struct app *app, struct error *err)
 
 const struct command command_rename = {
 	.name = "rename",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION TITLE",
 	.summary = "give a session another title",
 	.flags = NEEDS_SESSION | HAS_JSON,

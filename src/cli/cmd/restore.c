@@ -168,6 +168,7 @@ static int cmd_restore(struct app *app, struct error *err)
 
 const struct command command_restore = {
 	.name = "restore",
+	.kind = COMMAND_CHANGES,
 	.arguments = "FILE",
 	.summary = "bring back the sessions of a backup",
 	OWN_OPTIONS,

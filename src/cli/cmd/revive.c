@@ -60,9 +60,10 @@ static int cmd_revive(struct app *app, struct error *err UNUSED)
 
 const struct command command_revive = {
 	.name = "revive",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "INSTANCE",
 	.summary = "restart one session that should run (recover and supervise call this)",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | IS_HIDDEN,
+	.flags = NEEDS_STORE,
 	.run = cmd_revive,
 };

@@ -114,6 +114,7 @@ static int run_deny(struct app *app, struct error *err)
 
 const struct command command_session_approve = {
 	.name = "session approve",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION",
 	.summary = "give the permission that an agent asks for",
 	OWN_OPTIONS,
@@ -123,6 +124,7 @@ const struct command command_session_approve = {
 
 const struct command command_session_deny = {
 	.name = "session deny",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION",
 	.summary = "refuse the permission that an agent asks for",
 	.options = deny_options,

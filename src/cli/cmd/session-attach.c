@@ -177,6 +177,7 @@ static int cmd_session_attach(struct app *app, struct error *err)
 
 const struct command command_session_attach = {
 	.name = "session attach",
+	.kind = COMMAND_TERMINAL,
 	.arguments = "[SESSION]",
 	.summary = "work in a session; Ctrl-Q leaves it running",
 	OWN_OPTIONS,

@@ -62,6 +62,7 @@ static int cmd_session_check(struct app *app, struct error *err)
 
 const struct command command_session_check = {
 	.name = "session check",
+	.kind = COMMAND_READS,
 	.arguments = "SESSION",
 	.summary = "say what would be lost with a session's worktree or clone",
 	.flags = NEEDS_SESSION | HAS_JSON,

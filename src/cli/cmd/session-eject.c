@@ -57,6 +57,7 @@ static int cmd_session_eject(struct app *app, struct error *err)
 
 const struct command command_session_eject = {
 	.name = "session eject",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[SESSION...]",
 	.summary = "remove the containers of sessions",
 	OWN_OPTIONS,

@@ -95,6 +95,7 @@ static struct offer offer_program(const struct app *line, bool behind_dashes)
 
 const struct command command_session_exec = {
 	.name = "session exec",
+	.kind = COMMAND_TERMINAL,
 	.arguments = "SESSION -- COMMAND [ARG...]",
 	.summary = "run a command beside the agent, also in its container",
 	.flags = NEEDS_SESSION | HAS_REST,
@@ -104,6 +105,7 @@ const struct command command_session_exec = {
 
 const struct command command_session_shell = {
 	.name = "session shell",
+	.kind = COMMAND_TERMINAL,
 	.arguments = "SESSION",
 	.summary = "open a shell beside the agent, also in its container",
 	.flags = NEEDS_SESSION,

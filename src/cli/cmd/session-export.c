@@ -73,6 +73,7 @@ static int cmd_session_export(struct app *app, struct error *err)
 
 const struct command command_session_export = {
 	.name = "session export",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION [FILE]",
 	.summary = "write a session and its conversation to a file",
 	OWN_OPTIONS,

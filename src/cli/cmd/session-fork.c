@@ -92,6 +92,7 @@ static int cmd_session_fork(struct app *app, struct error *err)
 
 const struct command command_session_fork = {
 	.name = "session fork",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION",
 	.summary = "begin another session with a copy of a conversation",
 	OWN_OPTIONS,

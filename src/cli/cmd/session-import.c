@@ -40,6 +40,7 @@ static int cmd_session_import(struct app *app, struct error *err)
 
 const struct command command_session_import = {
 	.name = "session import",
+	.kind = COMMAND_CHANGES,
 	.arguments = "FILE",
 	.summary = "make a session of an exported file",
 	OWN_OPTIONS,

@@ -143,6 +143,7 @@ static int cmd_session_limit(struct app *app, struct error *err)
 
 const struct command command_session_limit = {
 	.name = "session limit",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION",
 	.summary = "show or change what a session may use",
 	OWN_OPTIONS,

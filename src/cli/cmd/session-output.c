@@ -18,9 +18,10 @@ struct options {
 };
 
 static const struct command_option options[] = {
-	{ 0, "pane", NULL, "its screen, instead of its last reply", TO_FLAG(pane) },
+	{ 0, "pane", NULL, "its screen, instead of its last reply", TO_FLAG(pane),
+	  .kind = COMMAND_CHANGES },
 	{ 'f', "follow", NULL, "print each further reply as it comes, until Ctrl-C",
-	  TO_FLAG(follow) },
+	  TO_FLAG(follow), .kind = COMMAND_FOLLOWS },
 	{ 'n', "lines", "N", "only the last N lines of the reply; with --pane: and N lines above",
 	  TO_NUMBER(lines, 1, 1000000) },
 	{ 0 },
@@ -162,6 +163,7 @@ static int cmd_session_output(struct app *app, struct error *err)
 
 const struct command command_session_output = {
 	.name = "session output",
+	.kind = COMMAND_READS,
 	.arguments = "SESSION",
 	.summary = "print an agent's last reply, or its screen",
 	OWN_OPTIONS,

@@ -33,6 +33,7 @@ static int cmd_session_path(struct app *app, struct error *err)
 
 const struct command command_session_path = {
 	.name = "session path",
+	.kind = COMMAND_READS,
 	.arguments = "SESSION",
 	.summary = "print the directory in which a session works",
 	.flags = NEEDS_SESSION | HAS_JSON,

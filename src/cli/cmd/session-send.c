@@ -260,6 +260,7 @@ static int cmd_session_send(struct app *app, struct error *err)
 
 const struct command command_session_send = {
 	.name = "session send",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[SESSION] [TEXT...]",
 	.summary = "send a message and confirm that the agent received it",
 	OWN_OPTIONS,

@@ -292,6 +292,7 @@ static struct offer offer(const struct app *line, bool behind_dashes UNUSED)
 
 const struct command command_session_set = {
 	.name = "session set",
+	.kind = COMMAND_CHANGES,
 	.arguments = "SESSION FIELD VALUE",
 	.summary = "change a session's title, group, notes, command and more",
 	OWN_OPTIONS,

@@ -605,6 +605,7 @@ static int run_current(struct app *app, struct error *err)
 
 const struct command command_session_show = {
 	.name = "session show",
+	.kind = COMMAND_READS,
 	.arguments = "SESSION",
 	.summary = "show what a session does, and how to get back to it",
 	OWN_OPTIONS,
@@ -614,6 +615,7 @@ const struct command command_session_show = {
 
 const struct command command_session_current = {
 	.name = "session current",
+	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "show the session that this terminal is in",
 	OWN_OPTIONS,

@@ -195,6 +195,7 @@ static int cmd_session_start(struct app *app, struct error *err)
 
 const struct command command_session_start = {
 	.name = "session start",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[SESSION...]",
 	.summary = "start sessions, each with its conversation",
 	OWN_OPTIONS,
@@ -204,6 +205,7 @@ const struct command command_session_start = {
 
 const struct command command_session_restart = {
 	.name = "session restart",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[SESSION...]",
 	.summary = "restart sessions, each with its conversation",
 	OWN_OPTIONS,

@@ -37,6 +37,7 @@ static const struct command_option options[] = {
 
 const struct command command_session_stop = {
 	.name = "session stop",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[SESSION...]",
 	.summary = "stop sessions: end each agent and all of its processes",
 	.options = options,

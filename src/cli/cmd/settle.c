@@ -219,9 +219,10 @@ static int cmd_settle(struct app *app, struct error *err)
 
 const struct command command_settle = {
 	.name = "settle",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "SESSION OCCASION",
 	.summary = "what is to be asked about an end or a removal (agentdeck-ui calls this)",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | IS_HIDDEN,
+	.flags = NEEDS_STORE,
 	.run = cmd_settle,
 };

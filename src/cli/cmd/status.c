@@ -238,6 +238,7 @@ static int cmd_status(struct app *app, struct error *err)
 
 const struct command command_status = {
 	.name = "status",
+	.kind = COMMAND_READS,
 	.arguments = "[SESSION...]",
 	.summary = "count the sessions by state, or wait for one",
 	OWN_OPTIONS,

@@ -18,8 +18,8 @@ struct options {
 static const struct command_option options[] = {
 	{ 0, "install", NULL, "have the user manager run it, now and at boot", TO_FLAG(install) },
 	{ 0, "uninstall", NULL, "take that back; sessions run on", TO_FLAG(uninstall) },
-	{ 0, "status", NULL, "tell whether one runs; exit status 3 when none does",
-	  TO_FLAG(status) },
+	{ 0, "status", NULL, "tell whether one runs; exit status 3 when none does", TO_FLAG(status),
+	  .kind = COMMAND_READS },
 	{ 0, "guard", NULL,
 	  "as root: have systemd restart USER's user manager when it is killed; default: who calls sudo",
 	  TO_FLAG(guard) },
@@ -179,11 +179,13 @@ static int unguard(struct app *app, struct error *err)
 /* For root, whose own sessions do not matter: these open no deck. */
 static const struct command command_guard = {
 	.name = "supervise --guard",
+	.kind = COMMAND_CHANGES,
 	.flags = HAS_JSON,
 	.run = guard,
 };
 static const struct command command_unguard = {
 	.name = "supervise --unguard",
+	.kind = COMMAND_CHANGES,
 	.flags = HAS_JSON,
 	.run = unguard,
 };
@@ -224,6 +226,7 @@ static int cmd_supervise(struct app *app, struct error *err)
 
 const struct command command_supervise = {
 	.name = "supervise",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[USER]",
 	.summary = "restart sessions that end, also after a reboot",
 	OWN_OPTIONS,

@@ -115,6 +115,7 @@ static int cmd_switch(struct app *app, struct error *err)
 
 const struct command command_switch = {
 	.name = "switch",
+	.kind = COMMAND_TERMINAL,
 	.arguments = "[SESSION]",
 	.summary = "show another session in this terminal",
 	OWN_OPTIONS,

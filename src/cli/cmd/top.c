@@ -335,6 +335,7 @@ static int cmd_top(struct app *app, struct error *err)
 
 const struct command command_top = {
 	.name = "top",
+	.kind = COMMAND_FOLLOWS,
 	.arguments = "",
 	.summary = "show what the running sessions use",
 	OWN_OPTIONS,

@@ -76,6 +76,7 @@ static int cmd_ui(struct app *app, struct error *err)
 
 const struct command command_ui = {
 	.name = "ui",
+	.kind = COMMAND_TERMINAL,
 	.arguments = "",
 	.summary = "show the sessions on the whole terminal",
 	OWN_OPTIONS,

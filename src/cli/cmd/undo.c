@@ -41,6 +41,7 @@ static struct offer offer(const struct app *line, bool behind_dashes UNUSED)
 
 const struct command command_undo = {
 	.name = "undo",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[TITLE]",
 	.summary = "get a removed session back",
 	OWN_OPTIONS,

@@ -502,6 +502,7 @@ static int run_diff(struct app *app, struct error *err)
 
 const struct command command_up = {
 	.name = "up",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[FILE]",
 	.summary = "make and start the sessions that a file names",
 	OWN_OPTIONS,
@@ -511,6 +512,7 @@ const struct command command_up = {
 
 const struct command command_down = {
 	.name = "down",
+	.kind = COMMAND_CHANGES,
 	.arguments = "[FILE]",
 	.summary = "stop the sessions that a file names",
 	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
@@ -519,6 +521,7 @@ const struct command command_down = {
 
 const struct command command_diff = {
 	.name = "diff",
+	.kind = COMMAND_READS,
 	.arguments = "[FILE]",
 	.summary = "compare a file's sessions with those that exist",
 	.flags = NEEDS_STORE | HAS_JSON,

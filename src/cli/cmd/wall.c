@@ -78,6 +78,7 @@ static int cmd_wall(struct app *app, struct error *err)
 
 const struct command command_wall = {
 	.name = "wall",
+	.kind = COMMAND_TERMINAL,
 	.arguments = "[SESSION...]",
 	.summary = "show the screens of several sessions side by side",
 	.options = options,

@@ -71,8 +71,9 @@ static int cmd_with_session(struct app *app, struct error *err)
 
 const struct command command_with_session = {
 	.name = "with-session",
+	.kind = COMMAND_INTERNAL,
 	.arguments = "SESSION -- COMMAND [ARG...]",
 	.summary = "run a command, and name this session if it takes one (agentdeck-ui calls this)",
-	.flags = IS_HIDDEN | HAS_REST,
+	.flags = HAS_REST,
 	.run = cmd_with_session,
 };

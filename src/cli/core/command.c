@@ -48,6 +48,16 @@ const struct command_option common_options[] = {
 	{ 0 },
 };
 
+const char *command_kind_name(enum command_kind kind)
+{
+	static const char *const names[COMMAND_KINDS] = {
+		[COMMAND_READS] = "reads",       [COMMAND_CHANGES] = "changes",
+		[COMMAND_FOLLOWS] = "follows",   [COMMAND_TERMINAL] = "terminal",
+		[COMMAND_INTERNAL] = "internal",
+	};
+	return names[kind];
+}
+
 static const struct {
 	const char *word, *name;
 } unix_names[] = {
@@ -140,7 +150,7 @@ int command_refuse(const char *family, const char *word, struct error *err)
 	cleanup_nearest struct nearest nearest = nearest_begin(word);
 	cleanup_free char *shown = visible(word);
 	for (size_t i = 0; commands[i]; i++) {
-		if (commands[i]->flags & IS_HIDDEN)
+		if (commands[i]->kind == COMMAND_INTERNAL)
 			continue;
 		if (!family)
 			consider_command(&nearest, commands[i]);

@@ -52,6 +52,19 @@ struct offer {
 	const struct offer *also;    /* these, too; or NULL */
 };
 
+/* What a command does at most, for callers that must know it before they run one. */
+enum command_kind {
+	COMMAND_SAME,     /* of an option: it changes nothing about that */
+	COMMAND_READS,    /* changes nothing; it may write the log and what only saves time */
+	COMMAND_CHANGES,  /* sessions, settings, files */
+	COMMAND_FOLLOWS,  /* reads, and prints what is new until it is ended */
+	COMMAND_TERMINAL, /* needs the terminal of its user */
+	COMMAND_INTERNAL, /* called by agentdeck itself, not by people */
+	COMMAND_KINDS
+};
+/* "reads", "changes", ...; NULL for COMMAND_SAME.  Static. */
+const char *command_kind_name(enum command_kind kind);
+
 struct command_option {
 	char letter;          /* 'j', 0 for none */
 	const char *name;     /* "json" */
@@ -66,6 +79,7 @@ struct command_option {
 	struct offer offer; /* a choice takes only its words: a word's index is the value */
 	bool is_hidden;     /* help and completion do not show it */
 	enum limit limit;
+	enum command_kind kind; /* of the command with this option */
 };
 
 /* The end of a line in an option table: the variable that the option sets.  It is a member of the
@@ -127,7 +141,6 @@ enum command_flags {
 	NEEDS_SESSION = 1 << 8,  /* and app->session, undamaged; implies NEEDS_STORE */
 	HAS_JSON = 1 << 2,       /* takes --json */
 	HAS_REST = 1 << 3,       /* words after "--" are not for us */
-	IS_HIDDEN = 1 << 4,      /* called by agentdeck itself, not by people */
 	IS_STRICT = 1 << 5,      /* writes what config.toml says: refuses a broken one */
 	HAS_MESSAGE = 1 << 6,    /* operands behind the required ones leave the command line */
 	KEEPS_SIGNALS = 1 << 7,  /* the signals that the caller blocks stay blocked */
@@ -139,7 +152,8 @@ enum command_flags {
 struct app;
 
 struct command {
-	const char *name;      /* "session start" */
+	const char *name; /* "session start" */
+	enum command_kind kind;
 	const char *arguments; /* synopsis of the operands, which also says how many may be given */
 	const char *summary;   /* one line: help, completion, manual */
 	const struct command_option *options; /* up to an entry with name NULL; or NULL */

@@ -146,7 +146,7 @@ static void print_commands(FILE *out, const char *family, enum which which)
 		if (strlen(commands[i]->name) > width)
 			width = strlen(commands[i]->name);
 	for (size_t i = 0; commands[i]; i++)
-		if (!(commands[i]->flags & IS_HIDDEN) == (which == VISIBLE) &&
+		if ((commands[i]->kind == COMMAND_INTERNAL) == (which == HIDDEN) &&
 		    (!family || command_is_in(commands[i], family)))
 			print_term(out, commands[i]->name, width, commands[i]->summary);
 }
@@ -217,7 +217,7 @@ static void add_ungrouped(struct strbuf *line)
 		cleanup_free char *first = xstrndup(commands[i]->name,
 						    strcspn(commands[i]->name, " "));
 		const char *word = strchr(commands[i]->name, ' ') && form ? form : first;
-		if (commands[i]->flags & IS_HIDDEN || is_grouped(word) ||
+		if (commands[i]->kind == COMMAND_INTERNAL || is_grouped(word) ||
 		    strvec_contains(&seen, word))
 			continue;
 		strvec_push(&seen, word);

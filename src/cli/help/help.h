@@ -21,6 +21,9 @@ void print_family(FILE *out, const char *word);
  * are.  The caller frees. */
 char *next_paragraph(const char **text, bool *ret_as_is) MUST_USE;
 
+/* What the table says of a command, for programs (docs/json.md); the caller's. */
+struct json_object *json_of_command(const struct command *command) MUST_USE;
+
 /* Print agentdeck(1) in the man(7) language. */
 void print_manual(FILE *out);
 /* Print the page of one command: agentdeck-session-start(1). */

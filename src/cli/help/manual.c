@@ -182,7 +182,7 @@ static void put_command(FILE *out, const struct command *command)
 static void put_commands(FILE *out, const struct command *command UNUSED)
 {
 	for (size_t i = 0; commands[i]; i++)
-		if (!(commands[i]->flags & IS_HIDDEN))
+		if (commands[i]->kind != COMMAND_INTERNAL)
 			put_command(out, commands[i]);
 }
 

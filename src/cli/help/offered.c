@@ -61,7 +61,7 @@ static void put_commands(const struct candidates *to, const char *family)
 	size_t skip = family ? strlen(family) + 1 : 0;
 	for (size_t i = 0; commands[i]; i++) {
 		const char *name = commands[i]->name;
-		if (commands[i]->flags & IS_HIDDEN ||
+		if (commands[i]->kind == COMMAND_INTERNAL ||
 		    (family && !command_is_in(commands[i], family)))
 			continue;
 		cleanup_free char *word = xstrndup(name + skip, strcspn(name + skip, " "));

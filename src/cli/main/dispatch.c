@@ -60,6 +60,7 @@ static int open_needs(struct app *app, struct error *err)
 {
 	const char *name = app->command->name;
 	const unsigned flags = app->command->flags;
+	const bool is_internal = app->command->kind == COMMAND_INTERNAL;
 	if (!(flags & (NEEDS_DECK | NEEDS_STORE | NEEDS_SESSION)))
 		return 0;
 	const char *component = strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name;
@@ -67,13 +68,13 @@ static int open_needs(struct app *app, struct error *err)
 			       : deck_open_anyway(app->profile, component, &app->deck, err)) < 0)
 		return -1;
 	/* Before the output: some commands run long, and attach takes the terminal. */
-	if (app->deck.config_problem && !(flags & IS_HIDDEN)) {
+	if (app->deck.config_problem && !is_internal) {
 		strvec_push_take(&app->deck.warnings,
 				 xasprintf("%s (using %s)", app->deck.config_problem,
 					   deck_config_in_use(&app->deck)));
 		print_warnings(app);
 	}
-	if (!(flags & IS_HIDDEN))
+	if (!is_internal)
 		tell_foreign_profile(app);
 	if (!app->json && !app->quiet)
 		app->deck.on_progress = show_progress;
