@@ -60,6 +60,8 @@ held() {
 }
 
 # holds STATUS NAME [WORD...]: a command (its name, then words) ends so, and prints what the schema says.
+# What its standard error says of progress is held, too.
+progress=0
 holds() {
 	local expected=$1 name=$2 status
 	shift 2
@@ -68,6 +70,9 @@ holds() {
 	status=$?
 	[ "$status" = "$expected" ] || fail "$name $*: status $status: $(<"$root/err") $(head -c 500 "$root/out")"
 	held "$name"
+	[[ $(<"$root/err") == *'"event":"progress"'* ]] || return 0
+	progress=$((progress + 1))
+	{ printf 'progress\tlines\n' && grep '^{' "$root/err"; } >"$root/held/progress-$progress"
 }
 
 # --- the names -------------------------------------------------------------------------------------
@@ -167,6 +172,18 @@ holds 0 'profile list'
 holds 1 'profile remove' spare
 agentdeck -p spare remove spare >/dev/null && agentdeck -p spare prune --force >/dev/null
 holds 0 'profile remove' spare
+
+# Progress: a wait, what a setup says, and of which of several sessions.
+holds 1 status --wait error --timeout 1
+[ $progress = 1 ] || fail "status --wait tells no progress: $(<"$root/err")"
+git init -q "$root/repo" && git -C "$root/repo" -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+printf '[workspace]\nsetup = ["sh", "-c", "echo the end; exit 3"]\n' >>"$root/deck/config.toml"
+holds 0 add "$root/repo" -t tree --agent demo --worktree
+holds 1 'session start' tree
+grep -q '"text":"the end","is_failure":true,' "$root/err" || fail "the setup: $(<"$root/err")"
+FORM=lines holds 1 'session start' tree one
+grep -q '"text":"the end".*"title":"tree"' "$root/err" || fail "of several: $(<"$root/err")"
+agentdeck remove --discard tree >/dev/null
 
 # Several sessions.
 FORM=lines holds 0 'session stop' one two

@@ -42,7 +42,7 @@ static void it_appears_on_a_terminal_after_a_second(void **state UNUSED)
 	struct progress progress;
 	int master;
 	FILE *terminal = open_terminal(&master);
-	progress_begin(&progress, terminal, 5000);
+	progress_begin(&progress, terminal, false, 5000);
 	progress_step(&progress, 5999, "Looking at conversation", 1, 90);
 	progress_clear(&progress);
 	assert_string_equal(got(master), "");
@@ -60,16 +60,23 @@ static void it_appears_on_a_terminal_after_a_second(void **state UNUSED)
 	(void)close(master);
 }
 
-static void a_pipe_gets_nothing(void **state UNUSED)
+static void a_pipe_gets_only_json(void **state UNUSED)
 {
 	struct progress progress;
 	int ends[2];
 	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
 	FILE *to = fdopen(ends[1], "w");
-	progress_begin(&progress, to, 5000);
+	progress_begin(&progress, to, false, 5000);
 	progress_step(&progress, 60000, "Looking at conversation", 7, 90);
 	progress_clear(&progress);
 	assert_int_equal(fflush(to), 0);
+	assert_string_equal(got(ends[0]), "");
+	progress_begin(&progress, to, true, 5000);
+	progress_step(&progress, 5999, "Looking at conversation", 6, 90);
+	progress_step(&progress, 6000, "Looking at conversation", 7, 90);
+	progress_clear(&progress);
+	assert_non_null(strstr(got(ends[0]), "\"text\":\"Looking at conversation\",\"is_failure\":"
+					     "false,\"number\":7,\"count\":90"));
 	assert_string_equal(got(ends[0]), "");
 	(void)fclose(to);
 	(void)close(ends[0]);
@@ -79,7 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_appears_on_a_terminal_after_a_second),
-		cmocka_unit_test(a_pipe_gets_nothing),
+		cmocka_unit_test(a_pipe_gets_only_json),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

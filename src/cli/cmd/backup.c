@@ -106,7 +106,7 @@ static int cmd_backup(struct app *app, struct error *err)
 				 "a backup needs a file, which agentdeck reads again: name one");
 	/* Each conversation is open until the file is written. */
 	filelimit_raise(&usual);
-	progress_begin(&progress, stderr, clock_ms());
+	progress_begin(&progress, stderr, app->json, clock_ms());
 	const struct pack_deck_order order = { .file = name,
 					       .looks = show_progress,
 					       .data = &progress };

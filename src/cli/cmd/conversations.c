@@ -36,7 +36,7 @@ int conversation_look_open(struct app *app, const struct conversation_choice *ch
 					.looks = show_progress,
 					.data = ret };
 	*ret = (struct conversation_look){ 0 };
-	progress_begin(&ret->progress, stderr, clock_ms());
+	progress_begin(&ret->progress, stderr, app->json, clock_ms());
 	return make_order(choice, ret, &order, err) < 0
 		       ? -1
 		       : discover_open(&app->deck, &order, &ret->discovery, err);

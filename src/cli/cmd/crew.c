@@ -32,12 +32,24 @@ static bool names_session(const struct crew_job *job, const char *text)
 	return starts_with(text, job->title) && starts_with(text + length, ": ");
 }
 
+/* What a session's process does now.  A line of it does not say whose it is. */
+static void relay_progress(const struct crew_job *job, struct json_object *object)
+{
+	json_set_string(object, "id", job->id);
+	json_set_string(object, "title", job->title);
+	print_json_line_to(stderr, object);
+}
+
 /* Say where in the file a job that failed is declared.  What names its session is for itself, such
  * as what a start waits for. */
 static void relay_error(const struct crew_job *job, const char *line)
 {
 	static const char prefix[] = "agentdeck: ";
-	if (job->place && starts_with(line, prefix) && !names_session(job, line + strlen(prefix)))
+	cleanup_json struct json_object *object = NULL;
+	if (*line == '{' && json_parse(line, strlen(line), "the progress", &object, NULL) == 0)
+		relay_progress(job, object);
+	else if (job->place && starts_with(line, prefix) &&
+		 !names_session(job, line + strlen(prefix)))
 		complain("%s: %s: %s", job->place, job->title, line + strlen(prefix));
 	else if (*line)
 		say_to(stderr, xstrdup(line));

@@ -3,6 +3,7 @@
 
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "cli/show/progress.h"
 #include "driver/systemd/unit.h"
 #include "engine/deck/hint.h"
 #include "engine/supervise/supervise-unit.h"
@@ -158,9 +159,13 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 static void say_what_is_awaited(void *context, const struct instance *instance, int64_t most_s)
 {
 	const struct app *app = context;
-	if (!app->quiet)
-		complain("%s: waiting for %s to report its start, at most %lld s more ...",
-			 instance->title, instance->agent, (long long)most_s);
+	cleanup_free char *text = xasprintf("%s: waiting for %s to report its start, at most %lld "
+					    "s more ...",
+					    instance->title, instance->agent, (long long)most_s);
+	if (app->json && !app->quiet)
+		progress_line(text, false);
+	else if (!app->quiet)
+		complain("%s", text);
 }
 
 static void enable_supervisor(struct app *app, const struct start_order *order)

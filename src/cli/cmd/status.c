@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
+#include "cli/show/progress.h"
 
 #include "base/clock.h"
 #include "engine/roster/roster.h"
@@ -207,17 +208,19 @@ static int wait_for(struct app *app, struct error *err)
 		return -1;
 	waiting.roster = roster;
 	read_on(&waiting);
-	bool is_told = app->quiet || app->json || !isatty(STDERR_FILENO);
+	bool is_told = app->quiet || !(app->json || isatty(STDERR_FILENO));
 	while (!waiting.has_failed && !print_found(roster, &words, app->json)) {
-		if (!is_told)
+		if (!is_told && !app->json)
 			complain("waiting until a session is %s; Ctrl-C ends that", given->wait);
-		is_told = true;
 		if (ids.count && roster_count(roster) == 0)
 			return error_set(err, ERROR_NOT_FOUND,
 					 "removed meanwhile: nothing is left to wait for");
 		if (clock_ms() >= deadline_ms)
 			return error_set(err, ERROR_TIMEOUT, "no session was %s within %lld s",
 					 given->wait, (long long)given->timeout_s);
+		if (!is_told && app->json)
+			progress_line("waiting until a session is in that state", false);
+		is_told = true;
 		if (output_turn(loop, deadline_ms, err) < 0)
 			return -1;
 	}

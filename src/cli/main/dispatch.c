@@ -6,6 +6,7 @@
 #include "cli/core/parse.h"
 #include "cli/help/help.h"
 #include "cli/show/output.h"
+#include "cli/show/progress.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -76,8 +77,8 @@ static int open_needs(struct app *app, struct error *err)
 	}
 	if (!is_internal)
 		tell_foreign_profile(app);
-	if (!app->json && !app->quiet)
-		app->deck.on_progress = show_progress;
+	if (!app->quiet)
+		app->deck.on_progress = app->json ? progress_line : show_progress;
 	/* A caller from a new login hands that login's SSH agent to the sessions. */
 	deck_refresh_ssh_agent(&app->deck);
 	if (!(flags & (NEEDS_STORE | NEEDS_SESSION)))

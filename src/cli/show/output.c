@@ -82,12 +82,17 @@ void print_json(struct json_object *object)
 	puts(writer.text.data);
 }
 
-void print_json_line(struct json_object *object)
+void print_json_line_to(FILE *out, struct json_object *object)
 {
 	cleanup_json_writer struct json_writer writer = { .is_line = true };
 	json_stamp(object);
 	json_write_value(&writer, NULL, object);
-	puts(writer.text.data);
+	fprintf(out, "%s\n", writer.text.data);
+}
+
+void print_json_line(struct json_object *object)
+{
+	print_json_line_to(stdout, object);
 }
 
 void print_json_element(struct json_object *object, size_t index)

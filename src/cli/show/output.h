@@ -36,8 +36,9 @@ void print_warnings(struct app *app);
 
 /* Print a JSON object or array on standard output, with its stamp. */
 void print_json(struct json_object *object);
-/* As print_json(), but on one line, for streams. */
+/* As print_json(), but on one line, for streams; and the same elsewhere. */
 void print_json_line(struct json_object *object);
+void print_json_line_to(FILE *out, struct json_object *object);
 
 /* Print an array as print_json() would, but one element at a time: so thousands need the memory of
  * one.  index counts from 0; count is the number of elements. */

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A line on a terminal that says how far a long look has come.  It appears after a second, and in a
- * pipe or a file not at all.
+ * How far a long command has come.  With --json each step is a line of JSON on standard error
+ * (docs/json.md), so that standard output has only the result.
  */
 #pragma once
 
-#include "base/macro.h"
+#include "cli/core/command.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+/* A line of what a command does now, on standard error with --json.  is_failure: it is one of the
+ * last lines of something that failed. */
+void progress_line(const char *line, bool is_failure);
 
+/* A look at many things, one after the other.  At a terminal it has a line, which appears after a
+ * second; in a pipe or a file only --json says where it is. */
 struct progress {
-	FILE *to; /* borrowed; NULL: no terminal */
+	FILE *to; /* borrowed; NULL: nothing is shown */
+	bool is_json;
 	int64_t shown_ms;
 	bool is_shown;
 };
 
 /* now_ms: clock_ms(). */
-void progress_begin(struct progress *progress, FILE *to, int64_t now_ms);
+void progress_begin(struct progress *progress, FILE *to, bool is_json, int64_t now_ms);
 /* At item `number` of `count`: "<what> 7 of 90", at most once a second. */
 void progress_step(struct progress *progress, int64_t now_ms, const char *what, size_t number,
 		   size_t count);
