@@ -712,34 +712,34 @@ case_the_owner_of_a_conversation_is_told_to_the_deck() {
 	local digest pid
 	two_with_one_conversation
 	pid=$(value one server_pid)
-	must settle two start
+	must settle --json start two
 	settled "o['about'] == 'conflict' and kinds == ['keep', 'attach', 'fork', 'take']"
 	settled "o['id'] == '$(value two id)' and o['occasion'] == 'start'"
 	settled "any('one (demo), $(value one id)' in line for line in lines) and 'directory $home/work' in lines"
 	settled "'conversation $(value one session_id)' in lines and any(line.startswith('since 20') for line in lines)"
 	settled "not any(c['loses'] for c in q['choices'])"
-	must settle two start
+	must settle --json start two
 	digest=$(seen)
 	# what is answered is what was shown
-	refused 1 'the owner of the conversation of two changed' settle --answer take --seen other -- two start
-	refused 1 'the owner of the conversation of two changed' settle --answer fork -- two start
+	refused 1 'the owner of the conversation of two changed' settle --answer take --seen other start two
+	refused 1 'the owner of the conversation of two changed' settle --answer fork start two
 	must restart one
-	refused 1 'the owner of the conversation of two changed' settle --answer take --seen "$digest" -- two start
-	must settle two start
+	refused 1 'the owner of the conversation of two changed' settle --answer take --seen "$digest" start two
+	must settle --json start two
 	digest=$(seen)
 	must stop one
-	refused 1 'the owner of the conversation of two changed' settle --answer take --seen "$digest" -- two start
-	must settle two start
+	refused 1 'the owner of the conversation of two changed' settle --answer take --seen "$digest" start two
+	must settle --json start two
 	settled "o['about'] == 'nothing'"
 	must start one
-	must settle two restart
+	must settle --json restart two
 	settled "o['about'] == 'conflict'"
-	must settle --answer take --seen "$(seen)" -- two restart
+	must settle --answer take --seen "$(seen)" restart two
 	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "$(value one status) $(value two status)"
-	must settle two start
+	must settle --json start two
 	settled "o['about'] == 'nothing'"
-	must settle one start
-	must settle --answer fork --seen "$(seen)" -- one start
+	must settle --json start one
+	must settle --answer fork --seen "$(seen)" start one
 	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "$(value one status) $(value two status)"
 	[ "$(value one-fork status)" = running ] || fail "no copy: $(<"$home/out")"
 	[ "$(value one-fork session_id)" != "$(value one session_id)" ] || fail 'the copy has the conversation itself'
@@ -786,9 +786,9 @@ case_a_restart_after_an_answer_restarts_what_runs() {
 	sed -i "s/\"session_id\": *\"[^\"]*\"/\"session_id\": \"$(value one session_id)\"/" \
 		"$home/deck/default/$(value two id)/instance.json"
 	pid=$(value two server_pid)
-	must settle two restart
+	must settle --json restart two
 	settled "o['about'] == 'conflict' and 'take' in kinds"
-	must settle --answer take --seen "$(seen)" -- two restart
+	must settle --answer take --seen "$(seen)" restart two
 	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "$(value one status) $(value two status)"
 	[ "$(value two server_pid)" != "$pid" ] || fail "it was not restarted: $(<"$home/out")"
 	must stop --all
@@ -2274,14 +2274,14 @@ case_a_process_with_the_conversation_is_taken_over_by_an_answer() {
 	until_found '"session": "'
 	taken_from "$pid" "$id"
 	refused 1 "open in process $pid" start s
-	must settle s start
+	must settle --json start s
 	settled "o['about'] == 'conflict' and kinds == ['keep', 'fork', 'take']"
 	settled "any(line.startswith('process $pid, in terminal /dev/pts/') for line in lines) and 'directory $home/work' in lines"
 	settled "'command agentdeck-demo-agent --resume $id' in lines and any(line.startswith('since 20') for line in lines)"
 	# nobody can attach to that
-	refused 1 'attach cannot be done here' settle --answer attach --seen "$(seen)" -- s start
-	must settle s start
-	must settle --answer take --seen "$(seen)" -- s start
+	refused 1 'attach cannot be done here' settle --answer attach --seen "$(seen)" start s
+	must settle --json start s
+	must settle --answer take --seen "$(seen)" start s
 	! lives "$pid" || fail "process $pid still has the conversation"
 	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
 	must stop s
@@ -2306,10 +2306,10 @@ case_an_agent_that_a_script_launched_is_taken_over_by_an_answer() {
 	script=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
 	agent=$(child "$script" agentdeck-demo)
 	taken_from "$agent" "$id"
-	must settle s start
+	must settle --json start s
 	settled "o['about'] == 'conflict' and kinds == ['keep', 'fork', 'take']"
 	settled "any(line.startswith('process $agent, in terminal /dev/pts/') for line in lines)"
-	must settle --answer take --seen "$(seen)" -- s start
+	must settle --answer take --seen "$(seen)" start s
 	! lives "$agent" || fail "process $agent still has the conversation"
 	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
 	must stop s

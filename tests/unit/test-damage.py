@@ -30,7 +30,7 @@ EXEMPT = {"remove", "logs", "status", "session attach", "switch"}
 # These are for all sessions.
 FOR_ALL = {"group rename", "group remove"}
 # Called by agentdeck itself: they only have to end.
-OWN = {"hook", "pane", "revive", "notice", "settle", "with-session", "look", "find-replies"}
+OWN = {"hook", "pane", "revive", "notice", "with-session", "look", "find-replies"}
 WORDS = {"TITLE": "other", "NAME": "other", "GROUP": "work", "FIELD": "group", "VALUE": "work", "TEXT": "hello",
          "OCCASION": "start", "RUN": "run", "AGENT": "demo", "PROFILE": "other", "SHELL": "bash", "KEY": "ui.ascii",
          "COMMAND": "true", "PATH": "."}

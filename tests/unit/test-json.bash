@@ -129,11 +129,22 @@ holds 0 'session limit' four --memory-max 1G
 holds 0 'session limit' four
 holds 0 'session restart' two
 holds 0 top
+holds 0 settle start two
+grep -q '"about": "nothing"' "$root/out" || fail "settle: $(<"$root/out")"
+holds 0 settle launch "$root/work" --agent demo
+grep -q '"command": \[$' "$root/out" || fail "settle launch: $(<"$root/out")"
+holds 64 settle start
+holds 64 settle prune two
+holds 64 settle never two
+holds 2 settle start nosuch
+holds 1 settle --answer fork --seen other start two
 holds 0 rename four five
 holds 0 remove five
 holds 0 prune --dry-run
 holds 0 undo five
 agentdeck remove five >/dev/null
+holds 0 settle prune
+holds 1 settle --answer clean --seen other prune
 holds 0 prune --force
 agentdeck add . -t purged --agent demo >/dev/null
 holds 1 purge purged

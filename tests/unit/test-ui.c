@@ -26,7 +26,7 @@ static struct ui *make(void)
 }
 
 /* What the keys, up to 0, make the program do: "stop id-a <input". */
-/* What check() was last asked: the occasion, the last word of agentdeck settle. */
+/* What check() was last asked: the occasion, the last word but one of agentdeck settle. */
 static char asked_occasion[16];
 
 static void check(struct ui *ui, const key_code *keys, const char *expected)
@@ -49,7 +49,7 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 			strbuf_addf(&text, " <%s", wish.input);
 		if (wish.kind == WISH_ASK)
 			(void)snprintf(asked_occasion, sizeof(asked_occasion), "%s",
-				       wish.words.items[wish.words.count - 1]);
+				       wish.words.items[wish.words.count - 2]);
 	}
 	assert_string_equal(strbuf_text(&text), expected);
 }
@@ -368,7 +368,7 @@ static void a_form_becomes_a_command(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
 	open_form(ui);
-	check(ui, KEYS(up, 'h', 'i', enter), "ask settle /here launch");
+	check(ui, KEYS(up, 'h', 'i', enter), "ask settle --json launch /here");
 	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --message-file - /here <hi");
 	/* once */
 	check(ui, KEYS(enter), "");
@@ -376,7 +376,7 @@ static void a_form_becomes_a_command(void **state UNUSED)
 	assert_int_equal(ui->mode, MODE_LIST);
 	assert_string_equal(ui->message, "api: made and started");
 	open_form(ui);
-	check(ui, KEYS(enter), "ask settle /here launch");
+	check(ui, KEYS(enter), "ask settle --json launch /here");
 	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --no-wait /here");
 }
 
@@ -387,7 +387,7 @@ static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
 	check(ui, KEYS(escape), "");
 	assert_ptr_equal(ui->message, NULL);
 	open_form(ui);
-	check(ui, KEYS('x', enter), "ask settle /herex launch");
+	check(ui, KEYS('x', enter), "ask settle --json launch /herex");
 	check_asked(ui, ASKS_OF("/herex", "nothing", ""), "launch --no-wait /herex");
 	ui_launched(ui, "no such directory", false);
 	assert_int_equal(ui->mode, MODE_FORM);
@@ -395,11 +395,11 @@ static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
 	check(ui, KEYS(escape), "");
 	assert_string_equal(ui->message, "What you typed is kept; c shows the form again.");
 	open_form(ui);
-	check(ui, KEYS('y', enter), "ask settle /herexy launch");
+	check(ui, KEYS('y', enter), "ask settle --json launch /herexy");
 	/* the question has failed */
 	check_asked(ui, NULL, "");
 	assert_int_equal(ui->mode, MODE_FORM);
-	check(ui, KEYS(enter), "ask settle /herexy launch");
+	check(ui, KEYS(enter), "ask settle --json launch /herexy");
 	check_asked(ui, ASKS_OF("/herexy", "nothing", ""), "launch --no-wait /herexy");
 	check(ui, KEYS(escape), "");
 	assert_string_equal(ui->message, "It is being made; c shows the form again.");
@@ -408,7 +408,7 @@ static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
 	assert_int_equal(ui->mode, MODE_LIST);
 	assert_string_equal(ui->message, "no such directory");
 	open_form(ui);
-	check(ui, KEYS(enter), "ask settle /herexy launch");
+	check(ui, KEYS(enter), "ask settle --json launch /herexy");
 }
 
 /* Screens C and D, and the end of one that is undecided. */
@@ -423,19 +423,19 @@ static void another_session_is_resumed_instead(void **state UNUSED)
 		{ { KEY_CODE_ENTER }, "launch launch --no-wait /here", NULL, NULL, { 0 }, NULL },
 		{ { KEY_CODE_ESCAPE }, "", NULL, NULL, { 0 }, NULL },
 		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle -- id-a resume",
+		  "ask settle --json -- resume id-a",
 		  asks_nothing,
 		  "launch --no-wait --instead id-a /here",
 		  { 0 },
 		  NULL },
 		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle -- id-a resume",
+		  "ask settle --json -- resume id-a",
 		  asks_reuse,
 		  "",
 		  { 'j', KEY_CODE_ENTER },
 		  "launch launch --no-wait --instead id-a /here" },
 		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle -- id-a resume",
+		  "ask settle --json -- resume id-a",
 		  asks_reuse,
 		  "",
 		  { KEY_CODE_ENTER },
@@ -444,7 +444,7 @@ static void another_session_is_resumed_instead(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
 		open_form(ui);
-		check(ui, KEYS(enter), "ask settle /here launch");
+		check(ui, KEYS(enter), "ask settle --json launch /here");
 		check_asked(ui, asks_launch, "");
 		check(ui, cases[i].first, cases[i].then);
 		if (cases[i].says)
@@ -459,8 +459,8 @@ static void another_session_is_resumed_instead(void **state UNUSED)
 
 static void an_answer_is_passed_on(void **state UNUSED)
 {
-#define KEEPS  "run settle --answer keep --seen 5ee9 -- id-a start"
-#define CLEANS "run settle --answer clean --seen 5ee9 -- id-a attach"
+#define KEEPS  "run settle --answer keep --seen 5ee9 -- start id-a"
+#define CLEANS "run settle --answer clean --seen 5ee9 -- attach id-a"
 	static const struct {
 		key_code begin;
 		const char *says;
@@ -484,8 +484,8 @@ static void an_answer_is_passed_on(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make_undecided();
 		check(ui, KEYS(cases[i].begin),
-		      cases[i].begin == 's' ? "ask settle -- id-a start"
-					    : "ask settle -- id-a attach");
+		      cases[i].begin == 's' ? "ask settle --json -- start id-a"
+					    : "ask settle --json -- attach id-a");
 		check_asked(ui, cases[i].says, "");
 		assert_int_equal(ui->mode, MODE_DIALOG);
 		check(ui, cases[i].keys, cases[i].wish);
@@ -497,7 +497,7 @@ static void an_answer_is_passed_on(void **state UNUSED)
 static void who_has_the_conversation_is_asked_about(void **state UNUSED)
 {
 #define ANSWERS(kind, choice, occasion) \
-	kind " settle --answer " choice " --seen 5ee9 -- id-a " occasion
+	kind " settle --answer " choice " --seen 5ee9 -- " occasion " id-a"
 	static const struct {
 		key_code begin[3];
 		const char *asks;
@@ -533,7 +533,7 @@ static void who_has_the_conversation_is_asked_about(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make_undecided();
-		cleanup_free char *asks = xasprintf("ask settle -- id-a %s", cases[i].asks);
+		cleanup_free char *asks = xasprintf("ask settle --json -- %s id-a", cases[i].asks);
 		check(ui, cases[i].begin, asks);
 		check_asked(ui, asks_conflict, "");
 		assert_int_equal(ui->mode, MODE_DIALOG);
@@ -547,7 +547,7 @@ static void who_has_the_conversation_is_asked_about(void **state UNUSED)
 static void a_restart_goes_on_if_nobody_has_the_conversation(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
-	check(ui, KEYS('r', 'y'), "ask settle -- id-a restart");
+	check(ui, KEYS('r', 'y'), "ask settle --json -- restart id-a");
 	check_asked(ui, asks_nothing, "restart id-a");
 	assert_int_equal(ui->mode, MODE_LIST);
 }
@@ -560,16 +560,16 @@ static void each_of_several_is_asked_about(void **state UNUSED)
 		const char *then, *wish;
 	} cases[] = {
 		{ { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER },
-		  "ask settle -- id-b remove",
+		  "ask settle --json -- remove id-b",
 		  "remove --force --seen=id-a=5ee9 -- id-a id-b" },
 		{ { KEY_CODE_ENTER, KEY_CODE_ENTER },
-		  "ask settle -- id-b remove",
+		  "ask settle --json -- remove id-b",
 		  "remove --force -- id-b" },
 		{ { KEY_CODE_ENTER, KEY_CODE_ESCAPE }, "", NULL },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
-		check(ui, KEYS(' ', down, ' ', 'd', 'd'), "ask settle -- id-a remove");
+		check(ui, KEYS(' ', down, ' ', 'd', 'd'), "ask settle --json -- remove id-a");
 		check_asked(ui, asks_removal, "");
 		check(ui, cases[i].keys, cases[i].then);
 		if (cases[i].wish)
@@ -594,13 +594,13 @@ static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
-		check(ui, KEYS('d', 'd'), "ask settle -- id-a remove");
+		check(ui, KEYS('d', 'd'), "ask settle --json -- remove id-a");
 		check_asked(ui, asks_removal, "");
 		check(ui, cases[i].keys, cases[i].wish);
 		assert_int_equal(ui->mode, MODE_LIST);
 	}
 	cleanup_ui struct ui *ui = make();
-	check(ui, KEYS('d', 'd'), "ask settle -- id-a remove");
+	check(ui, KEYS('d', 'd'), "ask settle --json -- remove id-a");
 	check_asked(ui, asks_nothing, "remove --force -- id-a");
 	assert_int_equal(ui->mode, MODE_LIST);
 }
@@ -608,7 +608,7 @@ static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
 static void what_comes_too_late_or_is_no_question_does_nothing(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make_undecided();
-	check(ui, KEYS('s', escape), "ask settle -- id-a start");
+	check(ui, KEYS('s', escape), "ask settle --json -- start id-a");
 	check_asked(ui, asks_nothing, "");
 	assert_string_equal(ui->message, "Nothing was done.");
 	static const char *const bad[] = {
@@ -621,13 +621,13 @@ static void what_comes_too_late_or_is_no_question_does_nothing(void **state UNUS
 		ASKS("end", SEEN "," SEEN "," SEEN),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		check(ui, KEYS('s'), "ask settle -- id-a start");
+		check(ui, KEYS('s'), "ask settle --json -- start id-a");
 		check_asked(ui, bad[i], "");
 		assert_int_equal(ui->mode, MODE_LIST);
 		assert_true(ui->is_bad);
 	}
 	/* it failed, and its words are the news */
-	check(ui, KEYS('s'), "ask settle -- id-a start");
+	check(ui, KEYS('s'), "ask settle --json -- start id-a");
 	check_asked(ui, NULL, "");
 	assert_int_equal(ui->mode, MODE_LIST);
 }
@@ -636,7 +636,7 @@ static void what_comes_too_late_is_not_for_another_action(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS('r', 'y', escape, 'd', 'y'),
-	      "ask settle -- id-a restart;ask settle -- id-a remove");
+	      "ask settle --json -- restart id-a;ask settle --json -- remove id-a");
 	check_said(ui, "restart", asks_nothing, "");
 	assert_int_equal(ui->mode, MODE_LOOKING);
 	check_said(ui, "remove", asks_removal, "");

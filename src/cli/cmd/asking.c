@@ -14,24 +14,11 @@
 
 enum { DAY_S = 86400, SECOND_US = 1000000 };
 
-const char *asked_name(enum asked asked)
-{
-	static const char *const names[] = {
-		[ASKED_NOTHING] = "nothing",   [ASKED_END] = "end",         [ASKED_REUSE] = "reuse",
-		[ASKED_LAUNCH] = "launch",     [ASKED_REMOVAL] = "removal", [ASKED_PRUNE] = "prune",
-		[ASKED_CONFLICT] = "conflict",
-	};
-	return names[asked];
-}
-
 void asking_free(struct asking *asking)
 {
-	for (size_t i = 0; i < asking->count; i++)
-		question_free(&asking->questions[i]);
+	questions_free(&asking->questions);
 	instance_free(asking->instance);
 	conflict_clear(&asking->conflict);
-	free(asking->seen);
-	free(asking->text);
 	*asking = (struct asking){ 0 };
 }
 
@@ -55,15 +42,15 @@ int asking_of_end(struct deck *deck, const char *base, bool takes_over, struct a
 	if (deck_load(deck, base, &ret->instance, err) < 0 ||
 	    ending_settle(deck, base, &order, &result, err) < 0)
 		return -1;
-	ret->outcome = result.outcome;
-	ret->text = TAKE_PTR(result.text);
+	struct questions *questions = &ret->questions;
+	questions->is_removed = result.outcome == ENDED_REMOVED;
+	questions->text = TAKE_PTR(result.text);
 	if (result.outcome != ENDED_ASKS)
 		return 0;
 	const struct question_subject subject = subject_of(ret->instance);
-	ret->about = ASKED_END;
-	ret->seen = verdict_digest(&result.verdict);
-	question_of_work(&ret->questions[ret->count++], &subject, &result.verdict);
-	question_of_end(&ret->questions[ret->count++], &subject);
+	questions->seen = verdict_digest(&result.verdict);
+	question_of_work(questions_add(questions, ABOUT_END), &subject, &result.verdict);
+	question_of_end(questions_add(questions, ABOUT_END), &subject);
 	return 0;
 }
 
@@ -80,8 +67,7 @@ int asking_of_reuse(struct deck *deck, const char *base, struct asking *ret, str
 	if (streq(now, before))
 		return 0;
 	const struct question_subject subject = subject_of(ret->instance);
-	ret->about = ASKED_REUSE;
-	question_of_reuse(&ret->questions[ret->count++], &subject, before, now);
+	question_of_reuse(questions_add(&ret->questions, ABOUT_REUSE), &subject, before, now);
 	return 0;
 }
 
@@ -94,10 +80,10 @@ int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, s
 	if (r != 0 || verdict_is_safe(&verdict))
 		return r < 0 ? -1 : 0;
 	const struct question_subject subject = subject_of(ret->instance);
-	ret->about = ASKED_REMOVAL;
-	ret->seen = verdict_digest(&verdict);
-	question_of_work(&ret->questions[ret->count++], &subject, &verdict);
-	question_of_removal(&ret->questions[ret->count++], &subject);
+	struct questions *questions = &ret->questions;
+	questions->seen = verdict_digest(&verdict);
+	question_of_work(questions_add(questions, ABOUT_REMOVAL), &subject, &verdict);
+	question_of_removal(questions_add(questions, ABOUT_REMOVAL), &subject);
 	return 0;
 }
 
@@ -191,13 +177,16 @@ int asking_of_conflict(struct deck *deck, const char *base, const struct lifecyc
 		       struct asking *ret, struct error *err)
 {
 	struct conflict *conflict = &ret->conflict;
-	struct question *question = &ret->questions[ret->count];
 	if (deck_load(deck, base, &ret->instance, err) < 0 ||
 	    conflict_look(deck, base, order, conflict, err) < 0)
 		return -1;
+	if (conflict->kind == CONFLICT_NONE)
+		return 0;
+	struct question *question = questions_add(&ret->questions, ABOUT_CONFLICT);
+	ret->questions.seen = xstrdup(conflict->digest);
 	switch (conflict->kind) {
 	case CONFLICT_NONE:
-		return 0;
+		break;
 	case CONFLICT_SESSION:
 		ask_about_session(conflict, ret, question);
 		break;
@@ -209,9 +198,6 @@ int asking_of_conflict(struct deck *deck, const char *base, const struct lifecyc
 		ask_about_background(conflict, ret, question);
 		break;
 	}
-	ret->count++;
-	ret->about = ASKED_CONFLICT;
-	ret->seen = xstrdup(conflict->digest);
 	return 0;
 }
 
@@ -249,7 +235,6 @@ int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_free char *directory = NULL;
 	const struct agent *agent;
-	struct question *question = &ret->questions[0];
 	/* The launch itself says what is wrong with the directory or the agent. */
 	if (wish->title || wish->session_id ||
 	    fs_real_directory(wish->directory, &directory, NULL) != 0 ||
@@ -257,17 +242,13 @@ int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct
 		return 0;
 	if (store_list(deck->store, &rows, err) < 0)
 		return -1;
-	ret->count = 1;
+	struct question *question = questions_add(&ret->questions, ABOUT_LAUNCH);
 	question_of_launch(question, directory, agent->title);
 	for (size_t i = rows.count; i-- > 0;)
 		if (is_candidate(deck, &rows.rows[i], directory, agent->name))
 			add_candidate(question, &rows.rows[i]);
-	if (question->choice_count > 1) {
-		ret->about = ASKED_LAUNCH;
-	} else {
-		question_free(question);
-		ret->count = 0;
-	}
+	if (question->choice_count == 1)
+		questions_free(&ret->questions);
 	return 0;
 }
 
@@ -327,12 +308,12 @@ int asking_of_prune(struct deck *deck, struct asking *ret, struct error *err)
 					       all.count - old.count,
 					       all.count - old.count == 1 ? " is" : "s are");
 	if (old.count == 0) {
-		ret->text = all.count ? TAKE_PTR(younger) : xstrdup("The trash is empty.");
+		ret->questions.text = all.count ? TAKE_PTR(younger)
+						: xstrdup("The trash is empty.");
 		return 0;
 	}
-	struct question *question = &ret->questions[ret->count++];
-	ret->about = ASKED_PRUNE;
-	ret->seen = trash_digest(&old);
+	struct question *question = questions_add(&ret->questions, ABOUT_PRUNE);
+	ret->questions.seen = trash_digest(&old);
 	question_begin(question, "prune", asking_prune_prompt(&old));
 	question_add_line(question, "Until they are deleted, agentdeck undo brings them back.");
 	if (all.count > old.count)

@@ -35,7 +35,8 @@ static int stop_holder(struct app *app, const struct conversation_holder *holder
 	if ((holder->profile && visit_begin(&app->deck, holder->profile, &visit, err) < 0) ||
 	    lifecycle_stop(&app->deck, holder->base, &order, &was_running, err) < 0)
 		return -1;
-	say("%s: %s", holder->title, was_running ? "stopped" : "was not running");
+	if (!app->json)
+		say("%s: %s", holder->title, was_running ? "stopped" : "was not running");
 	return 0;
 }
 
@@ -48,7 +49,8 @@ static int end_background(struct app *app, const struct instance *instance, stru
 	bool was_running;
 	if (lifecycle_stop(&app->deck, instance->base, &order, &was_running, err) < 0)
 		return -1;
-	say("%s: its background was ended", instance->title);
+	if (!app->json)
+		say("%s: its background was ended", instance->title);
 	return 0;
 }
 
@@ -69,7 +71,8 @@ static int take_over(struct app *app, const struct asking *asking, struct error 
 	if (adopt_check(find, &wish, err) < 0 ||
 	    adopt_take(&app->deck, find, &wish, &joined, err) < 0)
 		return -1;
-	say("%s: process %d has ended", instance->title, (int)asking->conflict.process.pid);
+	if (!app->json)
+		say("%s: process %d has ended", instance->title, (int)asking->conflict.process.pid);
 	return 0;
 }
 
@@ -91,7 +94,7 @@ static int take(struct app *app, const struct asking *asking, struct error *err)
 
 static bool has_choice(const struct asking *asking, enum choice_kind choice)
 {
-	const struct question *question = &asking->questions[0];
+	const struct question *question = &asking->questions.items[0];
 	for (size_t i = 0; i < question->choice_count; i++)
 		if (question->choices[i].kind == choice)
 			return true;
@@ -132,9 +135,9 @@ static int decide_once(struct app *app, const struct store_row *row,
 	const struct choice *choice = NULL;
 	if (asking_of_conflict(&app->deck, row->base, order, &asking, err) < 0)
 		return -1;
-	if (asking.about == ASKED_NOTHING)
+	if (asking.questions.about == ABOUT_NOTHING)
 		return 0;
-	int r = ask_question(&asking.questions[0], &choice, err);
+	int r = ask_question(&asking.questions.items[0], &choice, err);
 	if (r < 0)
 		return -1;
 	if (r == ASK_CANCELLED || choice->kind == CHOICE_KEEP) {
@@ -144,13 +147,13 @@ static int decide_once(struct app *app, const struct store_row *row,
 	}
 	if (asking_of_conflict(&app->deck, row->base, order, &now, err) < 0)
 		return -1;
-	if (now.about == ASKED_NOTHING && choice->kind != CHOICE_TAKE) {
+	if (now.questions.about == ABOUT_NOTHING && choice->kind != CHOICE_TAKE) {
 		complain("the conversation of %s is free now, so nothing was done",
 			 asking.instance->title);
 		ret->way = CONFLICT_LEAVE;
 		return 0;
 	}
-	if (!streq(or_empty(now.seen), asking.seen))
+	if (!streq(or_empty(now.questions.seen), asking.questions.seen))
 		return CONFLICT_AGAIN;
 	return conflict_carry_out(app, &now, choice->kind, ret, err);
 }

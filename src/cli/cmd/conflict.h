@@ -28,7 +28,7 @@ int conflict_decide(struct app *app, const struct store_row *row,
 		    const struct lifecycle_order *order, struct conflict_outcome *ret,
 		    struct error *err);
 
-/* Carry out the answer to ASKED_CONFLICT, CHOICE_ATTACH, CHOICE_FORK or CHOICE_TAKE, which is still
+/* Carry out the answer to ABOUT_CONFLICT, CHOICE_ATTACH, CHOICE_FORK or CHOICE_TAKE, which is still
  * what was shown.  *ret as above. */
 int conflict_carry_out(struct app *app, const struct asking *asking, enum choice_kind choice,
 		       struct conflict_outcome *ret, struct error *err);

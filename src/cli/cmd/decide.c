@@ -35,9 +35,9 @@ static void say_how(const struct app *app, const struct instance *instance, cons
 /* Ask them one after the other.  The answer to the last one; CHOICE_NONE: one was not answered. */
 static int ask_all(const struct asking *asking, enum choice_kind *ret, struct error *err)
 {
-	int r = ask(&asking->questions[0], ret, err);
-	for (size_t i = 1; r == 0 && *ret != CHOICE_NONE && i < asking->count; i++)
-		r = ask(&asking->questions[i], ret, err);
+	int r = ask(&asking->questions.items[0], ret, err);
+	for (size_t i = 1; r == 0 && *ret != CHOICE_NONE && i < asking->questions.count; i++)
+		r = ask(&asking->questions.items[i], ret, err);
 	return r;
 }
 
@@ -50,7 +50,7 @@ static int carry_out(struct app *app, const struct asking *asking, enum choice_k
 	const struct instance *instance = asking->instance;
 	const struct ending_order order = {
 		.wish = choice == CHOICE_CLEAN ? ENDING_CLEAN_IT : ENDING_KEEP_IT,
-		.seen = asking->seen,
+		.seen = asking->questions.seen,
 		.takes_over = app->takes_over,
 	};
 	*ret = choice == CHOICE_NONE ? DECISION_LEAVE : DECISION_GO_ON;
@@ -74,16 +74,17 @@ static int decide_once(struct app *app, const char *base, enum decision *ret, st
 	if (asking_of_end(&app->deck, base, app->takes_over, &asking, err) < 0)
 		return -1;
 	print_warnings(app);
-	*ret = asking.outcome == ENDED_REMOVED ? DECISION_REMOVED : DECISION_GO_ON;
-	if (asking.about == ASKED_NOTHING) {
-		if (asking.text && !app->quiet)
-			say_to(stderr, xasprintf("%s: %s", asking.instance->title, asking.text));
+	*ret = asking.questions.is_removed ? DECISION_REMOVED : DECISION_GO_ON;
+	if (asking.questions.about == ABOUT_NOTHING) {
+		if (asking.questions.text && !app->quiet)
+			say_to(stderr,
+			       xasprintf("%s: %s", asking.instance->title, asking.questions.text));
 		return 0;
 	}
 	if (decide_may_ask(app) && ask_all(&asking, &choice, err) < 0)
 		return -1;
 	if (choice == CHOICE_NONE)
-		say_how(app, asking.instance, asking.text);
+		say_how(app, asking.instance, asking.questions.text);
 	return carry_out(app, &asking, choice, ret, err);
 }
 
@@ -101,7 +102,7 @@ static int decide_reuse(struct app *app, const char *base, enum decision *ret, s
 	enum choice_kind choice;
 	if (asking_of_reuse(&app->deck, base, &asking, err) < 0)
 		return -1;
-	if (asking.about == ASKED_NOTHING)
+	if (asking.questions.about == ABOUT_NOTHING)
 		return 0;
 	if (ask_all(&asking, &choice, err) < 0)
 		return -1;
@@ -141,9 +142,9 @@ void decide_tell(struct app *app, const struct store_row *row, struct strvec *re
 		return;
 	/* The start itself says what is wrong with the tree. */
 	if (asking_of_reuse(&app->deck, row->base, &asking, &err) < 0 ||
-	    asking.about == ASKED_NOTHING)
+	    asking.questions.about == ABOUT_NOTHING)
 		return;
-	const struct question *question = &asking.questions[0];
+	const struct question *question = &asking.questions.items[0];
 	for (size_t i = 0; i < question->evidence_count; i++)
 		add_changes(&question->evidence[i], ret);
 	for (size_t i = 0; i < ret->count; i++)
@@ -166,12 +167,12 @@ int decide_removal(struct app *app, const char *base, enum decision *ret, char *
 		return 0;
 	if (asking_of_removal(&app->deck, base, &asking, err) < 0)
 		return -1;
-	if (asking.about == ASKED_NOTHING)
+	if (asking.questions.about == ABOUT_NOTHING)
 		return 0;
 	if (ask_all(&asking, &choice, err) < 0)
 		return -1;
 	*ret = choice == CHOICE_CLEAN ? DECISION_REMOVED : DECISION_LEAVE;
-	*ret_seen = TAKE_PTR(asking.seen);
+	*ret_seen = TAKE_PTR(asking.questions.seen);
 	return 0;
 }
 
@@ -189,9 +190,9 @@ int decide_launch(struct app *app, const struct lifecycle_new *wish, char **ret_
 		return 0;
 	if (asking_of_launch(&app->deck, wish, &asking, err) < 0)
 		return -1;
-	if (asking.about == ASKED_NOTHING)
+	if (asking.questions.about == ABOUT_NOTHING)
 		return 0;
-	int r = ask_question(&asking.questions[0], &choice, err);
+	int r = ask_question(&asking.questions.items[0], &choice, err);
 	*ret = r == 0 ? DECISION_GO_ON : DECISION_LEAVE;
 	if (r != 0 || choice->kind != CHOICE_RESUME)
 		return r < 0 ? -1 : 0;

@@ -27,8 +27,8 @@ static const struct command_option options[] = {
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	{ 0, "no-setup", NULL, "leave the setup of its worktree or clone out", TO_FLAG(no_setup) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
-	{ 0, "instead", "SESSION", "resume this one, its user has said (agentdeck-ui)",
-	  TO_VALUE(instead, VALUE_SESSION), .is_hidden = true },
+	{ 0, "instead", "SESSION", "resume this session, which has ended in the directory",
+	  TO_VALUE(instead, VALUE_SESSION) },
 	{ 0 },
 };
 

@@ -171,8 +171,9 @@ static const struct {
 	  { "supervise", "undo", "discover", "history", "backup", "restore" } },
 	{ "administer",
 	  { 0 },
-	  { "rename", "remove", "prune", "purge", "set", "limit", "eject", "export", "group",
-	    "profile", "session", "agents", "config", "image", "switch", "completion", "help" } },
+	  { "rename", "remove", "prune", "purge", "settle", "set", "limit", "eject", "export",
+	    "group", "profile", "session", "agents", "config", "image", "switch", "completion",
+	    "help" } },
 };
 enum { TERM_WIDTH = 10 };
 

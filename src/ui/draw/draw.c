@@ -422,7 +422,7 @@ static void draw_dialog_keys(const struct ui *ui, size_t row)
 	char yes[KEYMAP_TEXT_SIZE], name[KEY_TEXT_SIZE];
 	const struct dialog *dialog = &ui->dialog;
 	size_t column = draw_key(row, 0, "Enter", dialog->question.choices[dialog->cursor].label);
-	if (ui->ask.about == ASK_CONFIRM) {
+	if (ui->ask.about == ABOUT_CONFIRM) {
 		const key_code key = ui->keymap.keys[ui->pending][0];
 		const bool is_one_more = key != KEY_CODE_NONE && ui_confirms(ui, key);
 		cleanup_free char *keys = xasprintf(

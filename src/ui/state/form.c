@@ -399,10 +399,11 @@ static void add_directory(const struct form *form, struct strvec *ret)
 void form_ask_words(const struct form *form, struct strvec *ret)
 {
 	strvec_push(ret, "settle");
+	strvec_push(ret, "--json");
 	add_agent(form, ret);
 	add_text(form, FIELD_TITLE, "--title", ret);
-	add_directory(form, ret);
 	strvec_push(ret, "launch");
+	add_directory(form, ret);
 }
 
 void form_words(const struct form *form, struct strvec *ret)

@@ -6,18 +6,16 @@
 
 static void next_question(struct ui *ui)
 {
-	dialog_open(&ui->dialog, &ui->ask.questions[ui->ask.next++]);
+	dialog_open(&ui->dialog, &ui->ask.items[ui->ask.next++]);
 	ui->mode = MODE_DIALOG;
 }
 
 void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wanted)
 {
 	cleanup_free char *prompt = wanted->prompt;
-	struct question *question = &ui->ask.questions[0];
 	ui->pending = action;
-	ask_free(&ui->ask);
-	ui->ask.about = ASK_CONFIRM;
-	ui->ask.count = 1;
+	questions_free(&ui->ask);
+	struct question *question = questions_add(&ui->ask, ABOUT_CONFIRM);
 	question_begin(question, action_info(action)->name, prompt);
 	question_add_choice(question, CHOICE_KEEP, "Back", "nothing changes");
 	question_add_choice(question, CHOICE_CONTINUE, wanted->label, wanted->effect);
@@ -27,13 +25,12 @@ void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wa
 void ui_offer_recovery(struct ui *ui)
 {
 	ui->pending = ACTION_RECOVER;
-	ask_free(&ui->ask);
-	ui->ask.about = ASK_CONFIRM;
-	ui->ask.count = 1;
-	question_of_recovery(&ui->ask.questions[0]);
+	questions_free(&ui->ask);
+	struct question *question = questions_add(&ui->ask, ABOUT_CONFIRM);
+	question_of_recovery(question);
 	/* The dialog covers the line of news. */
 	if (ui->message)
-		question_add_line(&ui->ask.questions[0], "%s", ui->message);
+		question_add_line(question, "%s", ui->message);
 	next_question(ui);
 	ui->lacks_lost = true;
 }
@@ -45,7 +42,7 @@ void ui_end_pending(struct ui *ui)
 	ui->is_waiting = false;
 	replace_string(&ui->question, NULL);
 	input_free(&ui->input);
-	ask_free(&ui->ask);
+	questions_free(&ui->ask);
 	dialog_close(&ui->dialog);
 }
 
@@ -75,9 +72,17 @@ static const char *occasion_of(enum action action)
 	}
 }
 
+/* For agentdeck settle: what the pending action is, and its first target, which the trash is not. */
+static void add_subject(const struct ui *ui, struct strvec *words)
+{
+	const char *id = ui->targets.items[0];
+	strvec_push_array(words, (const char *const[]){ "--", occasion_of(ui->pending),
+							*id ? id : NULL, NULL });
+}
+
 /* Does an answer with this id and occasion belong to what is looked at now?  The user may have
  * given up, and gone on with something else. */
-static bool is_awaited(const struct ui *ui, const struct ask *ask)
+static bool is_awaited(const struct ui *ui, const struct questions *ask)
 {
 	const bool is_launch = ui->pending == ACTION_NEW && !ui->form.instead;
 	const char *occasion = is_launch ? "launch" : occasion_of(ui->pending);
@@ -111,23 +116,20 @@ void ui_look(struct ui *ui, enum action action, struct wish *ret)
 	ui->pending = action;
 	ui->question = looking_text(ui, action);
 	ret->kind = WISH_ASK;
-	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--", ui->targets.items[0],
-							      occasion_of(action), NULL });
+	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--json", NULL });
+	add_subject(ui, &ret->words);
 }
-
-/* No session has this id. */
-#define TRASH "trash"
 
 void ui_look_into_trash(struct ui *ui, struct wish *ret)
 {
 	strvec_clear(&ui->targets);
-	strvec_push(&ui->targets, TRASH);
+	strvec_push(&ui->targets, "");
 	ui->mode = MODE_LOOKING;
 	ui->pending = ACTION_PRUNE;
 	replace_string(&ui->question, "Looking at what was removed ...");
 	ret->kind = WISH_ASK;
-	strvec_push_array(&ret->words,
-			  (const char *const[]){ "settle", "--", TRASH, "prune", NULL });
+	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--json", NULL });
+	add_subject(ui, &ret->words);
 }
 
 static void resume_instead(struct ui *ui, const char *id, struct wish *ret)
@@ -201,14 +203,14 @@ static void do_pending(struct ui *ui, struct wish *ret)
 /* agentdeck compares what there is with what was shown. */
 static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
 {
-	const bool is_conflict = ui->ask.about == ASK_CONFLICT;
+	const bool is_conflict = ui->ask.about == ABOUT_CONFLICT;
 	const bool attaches = choice == CHOICE_ATTACH ||
 			      (is_conflict && ui->pending == ACTION_ATTACH);
 	ret->kind = attaches ? WISH_TERMINAL : WISH_RUN;
 	strvec_push_array(&ret->words,
 			  (const char *const[]){ "settle", "--answer", choice_kind_name(choice),
-						 "--seen", ui->ask.seen, "--", ui->targets.items[0],
-						 occasion_of(ui->pending), NULL });
+						 "--seen", ui->ask.seen, NULL });
+	add_subject(ui, &ret->words);
 	list_choose_none(ui->list);
 	ui_end_pending(ui);
 }
@@ -216,10 +218,10 @@ static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
 void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 {
 	cleanup_error struct error why = { 0 };
-	cleanup_ask struct ask ask = { 0 };
+	cleanup_questions struct questions ask = { 0 };
 	if (ui->mode != MODE_LOOKING)
 		return;
-	if (!text || ask_parse(text, &ask, &why) < 0) {
+	if (!text || questions_parse(text, &ask, &why) < 0) {
 		ui_end_pending(ui);
 		if (text)
 			ui_tell(ui, why.message, true);
@@ -227,36 +229,36 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 	}
 	if (!is_awaited(ui, &ask))
 		return;
-	if (ask.is_removed || (ask.about == ASK_NOTHING && ui->pending == ACTION_PRUNE)) {
+	if (ask.is_removed || (ask.about == ABOUT_NOTHING && ui->pending == ACTION_PRUNE)) {
 		ui_end_pending(ui);
 		ui_tell(ui, or_empty(ask.text), false);
-	} else if (ask.about == ASK_NOTHING) {
+	} else if (ask.about == ABOUT_NOTHING) {
 		do_pending(ui, ret);
 	} else {
 		ui->ask = ask;
-		ask = (struct ask){ 0 };
+		ask = (struct questions){ 0 };
 		next_question(ui);
 	}
 }
 
 static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 {
-	const enum ask_about about = ui->ask.about;
+	const enum question_about about = ui->ask.about;
 	const struct choice *chosen = &ui->dialog.question.choices[ui->dialog.cursor];
 	if (choice != CHOICE_NONE && ui->ask.next < ui->ask.count)
 		next_question(ui);
-	else if (about == ASK_CONFIRM && choice == CHOICE_CONTINUE)
+	else if (about == ABOUT_CONFIRM && choice == CHOICE_CONTINUE)
 		ui_go_on(ui, ret);
-	else if (about == ASK_LAUNCH && choice == CHOICE_RESUME && chosen->session)
+	else if (about == ABOUT_LAUNCH && choice == CHOICE_RESUME && chosen->session)
 		resume_instead(ui, chosen->session, ret);
-	else if (((about == ASK_END || about == ASK_REUSE) && choice == CHOICE_RETURN) ||
-		 (about == ASK_LAUNCH && choice == CHOICE_NEW))
+	else if (((about == ABOUT_END || about == ABOUT_REUSE) && choice == CHOICE_RETURN) ||
+		 (about == ABOUT_LAUNCH && choice == CHOICE_NEW))
 		do_pending(ui, ret);
-	else if (about == ASK_REMOVAL && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
+	else if (about == ABOUT_REMOVAL && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
 		settle_removal(ui, choice == CHOICE_CLEAN, ui->ask.seen, ret);
-	else if ((about == ASK_END && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN)) ||
-		 (about == ASK_PRUNE && choice == CHOICE_CLEAN) ||
-		 (about == ASK_CONFLICT &&
+	else if ((about == ABOUT_END && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN)) ||
+		 (about == ABOUT_PRUNE && choice == CHOICE_CLEAN) ||
+		 (about == ABOUT_CONFLICT &&
 		  (choice == CHOICE_ATTACH || choice == CHOICE_FORK || choice == CHOICE_TAKE)))
 		pass_on(ui, choice, ret);
 	else
@@ -293,7 +295,7 @@ void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_QUESTION, key);
 	enum choice_kind choice;
-	const bool is_confirm = ui->ask.about == ASK_CONFIRM;
+	const bool is_confirm = ui->ask.about == ABOUT_CONFIRM;
 	if (is_confirm && ui_confirms(ui, key))
 		answer(ui, CHOICE_CONTINUE, ret);
 	else if (is_confirm && action == ACTION_QUESTION_NO)

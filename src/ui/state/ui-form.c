@@ -28,9 +28,9 @@ static void begin_new(struct ui *ui, struct wish *ret)
 	ui->pending = ACTION_NEW;
 	ret->kind = WISH_ASK;
 	form_ask_words(&ui->form, &ret->words);
-	/* The directory: the last but one. */
+	/* The directory. */
 	strvec_clear(&ui->targets);
-	strvec_push(&ui->targets, ret->words.items[ret->words.count - 2]);
+	strvec_push(&ui->targets, ret->words.items[ret->words.count - 1]);
 }
 
 void ui_launch(struct ui *ui, struct wish *ret)

@@ -28,7 +28,7 @@ void ui_free(struct ui *ui)
 	preview_free(&ui->preview);
 	free(ui->profile);
 	free(ui->search);
-	ask_free(&ui->ask);
+	questions_free(&ui->ask);
 	dialog_close(&ui->dialog);
 	form_free(&ui->form);
 	free(ui->question);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "model/keys/keymap.h"
-#include "ui/state/ask.h"
+#include "model/question/questions.h"
 #include "ui/state/dialog.h"
 #include "ui/state/form.h"
 #include "ui/state/input.h"
@@ -44,7 +44,7 @@ struct ui {
 	 * cancel key. */
 	unsigned running;
 	bool is_waiting;
-	struct ask ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
+	struct questions ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
 	bool lacks_lost;  /* it asks about a recovery, and the program is to say of whom */
 	struct form form; /* of MODE_FORM; what was typed stays until a session is made of it */
@@ -110,7 +110,7 @@ void ui_begin_pick(struct ui *ui);
 /* *ret is the caller's, and is nothing before. */
 void ui_key(struct ui *ui, key_code key, struct wish *ret);
 
-/* Does the key say yes to the question that is asked (ASK_CONFIRM)?  The key of the action does,
+/* Does the key say yes to the question that is asked (ABOUT_CONFIRM)?  The key of the action does,
  * where it means nothing else. */
 bool ui_confirms(const struct ui *ui, key_code key);
 
