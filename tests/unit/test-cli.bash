@@ -718,6 +718,10 @@ case_the_owner_of_a_conversation_is_told_to_the_deck() {
 	settled "any('one (demo), $(value one id)' in line for line in lines) and 'directory $home/work' in lines"
 	settled "'conversation $(value one session_id)' in lines and any(line.startswith('since 20') for line in lines)"
 	settled "not any(c['loses'] for c in q['choices'])"
+	settled "q['choices'][3]['command'] == ['--profile', 'default', 'settle', '--answer', 'take', '--seen', o['seen'], 'start', o['id']]"
+	must settle start two
+	grep -Eq "^To choose .*: agentdeck --profile default settle --answer fork --seen [0-9a-f]+ start $(value two id)\$" "$home/out" ||
+		fail "$(<"$home/out")"
 	must settle --json start two
 	digest=$(seen)
 	# what is answered is what was shown

@@ -131,8 +131,6 @@ holds 0 'session restart' two
 holds 0 top
 holds 0 settle start two
 grep -q '"about": "nothing"' "$root/out" || fail "settle: $(<"$root/out")"
-holds 0 settle launch "$root/work" --agent demo
-grep -q '"command": \[$' "$root/out" || fail "settle launch: $(<"$root/out")"
 holds 64 settle start
 holds 64 settle prune two
 holds 64 settle never two
@@ -152,6 +150,8 @@ holds 0 purge purged --force
 holds 0 'session stop' three
 holds 0 'session stop' three
 holds 1 'session eject' three
+holds 0 settle launch "$root/work" --agent demo
+grep -q '"--instead",$' "$root/out" || fail "settle launch: $(<"$root/out")"
 
 printf '[session.declared]\nagent = "demo"\nmessage = "hello"\n' >agentdeck.toml
 holds 1 diff

@@ -20,13 +20,11 @@
 #include "model/session/naming.h"
 
 /* The user has chosen another session, or none. */
-static int attach_instead(struct app *app, const struct conflict_outcome *outcome,
-			  enum attach_mode mode, struct error *err)
+static int attach_instead(struct app *app, const struct decision *outcome, enum attach_mode mode,
+			  struct error *err)
 {
 	int r = 0;
-	if (outcome->way == CONFLICT_LEAVE)
-		return 1;
-	if (outcome->way == CONFLICT_COPY)
+	if (outcome->way == DECISION_COPY)
 		r = run_start(app, &(struct start_order){ .base = outcome->base }, err);
 	if (r == 0)
 		r = attach_chosen(app, outcome, mode, err);
@@ -41,17 +39,13 @@ int attach_bring_back(struct app *app, const struct store_row *row, bool is_aske
 		return 0;
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *reason = visible(or_empty(view.reason));
-	enum decision decision = DECISION_GO_ON;
-	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
-	if (!is_asked &&
-	    conflict_decide(app, row, &(struct lifecycle_order){ 0 }, &outcome, err) < 0)
+	cleanup_decision struct decision decision = { 0 };
+	if (!is_asked && decide_start(app, row, &(struct lifecycle_order){ 0 }, &decision, err) < 0)
 		return -1;
-	if (outcome.way != CONFLICT_START)
-		return attach_instead(app, &outcome, mode, err);
-	if (!is_asked && decide_start(app, row, &decision, err) < 0)
-		return -1;
-	if (decision != DECISION_GO_ON)
-		return decision == DECISION_LEAVE ? 1 : ATTACH_NOT;
+	if (decision.base)
+		return attach_instead(app, &decision, mode, err);
+	if (decision.way != DECISION_GO_ON)
+		return decision.way == DECISION_LEAVE ? 1 : ATTACH_NOT;
 	fprintf(stderr, "agentdeck: %s is not running (%s): starting it\n", title,
 		*reason && view.state != STATE_STOPPED ? reason : instance_state_name(view.state));
 	return run_start(app, &(struct start_order){ .base = row->base }, err);
@@ -118,7 +112,7 @@ enum { END_SEEN_TO = -2 };
 static int see_to_end(struct app *app, const char *base, enum attach_mode mode, struct error *err)
 {
 	struct store_row row = { 0 };
-	enum decision decision = DECISION_GO_ON;
+	enum decision_way decision = DECISION_GO_ON;
 	if (store_load_row(app->deck.store, base, &row) != 0)
 		return END_SEEN_TO;
 	const enum ending_stage stage = row.ending;
@@ -234,7 +228,7 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 	return r == ATTACH_NOT ? 0 : r;
 }
 
-int attach_chosen(struct app *app, const struct conflict_outcome *outcome, enum attach_mode mode,
+int attach_chosen(struct app *app, const struct decision *outcome, enum attach_mode mode,
 		  struct error *err)
 {
 	cleanup_visit struct visit visit = { 0 };

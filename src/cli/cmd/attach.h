@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/cmd/conflict.h"
+#include "cli/cmd/decide.h"
 #include "cli/core/command.h"
 #include "engine/screen/screen.h"
 
@@ -10,7 +10,7 @@
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err);
 
 /* As run_attach(), but for the session that a conflict has led to, in its profile. */
-int attach_chosen(struct app *app, const struct conflict_outcome *outcome, enum attach_mode mode,
+int attach_chosen(struct app *app, const struct decision *outcome, enum attach_mode mode,
 		  struct error *err);
 
 /* Start a session that does not run (it was stopped or lost), with the same command, place and

@@ -150,7 +150,7 @@ static int print_launched(struct app *app, const struct launched *launched, bool
 
 /* Which one: a new session, or one that ended.  *ret_base as of decide_launch(). */
 static int settle_which(struct app *app, const struct wish *wish, char **ret_base,
-			enum decision *ret, struct error *err)
+			enum decision_way *ret, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -171,7 +171,7 @@ static int cmd_launch(struct app *app, struct error *err)
 	cleanup_strbuf struct strbuf message = { 0 };
 	cleanup_launched struct launched launched = { 0 };
 	cleanup_free char *resumed = NULL;
-	enum decision decision = DECISION_GO_ON;
+	enum decision_way decision = DECISION_GO_ON;
 	const bool has_message = given->message || given->message_file;
 
 	if (wish_read(app, &given->wish, &wish, err) < 0)

@@ -55,7 +55,7 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 {
 	const struct options *given = app->options;
 	cleanup_free char *seen = work_seen(given, row);
-	enum decision decision = seen ? DECISION_REMOVED : DECISION_GO_ON;
+	enum decision_way decision = seen ? DECISION_REMOVED : DECISION_GO_ON;
 	if (!given->discard && !seen && !row->damage &&
 	    decide_removal(app, row->base, &decision, &seen, err) < 0)
 		return -1;

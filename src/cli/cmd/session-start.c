@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
-#include "cli/cmd/conflict.h"
 #include "cli/cmd/crew.h"
 #include "cli/cmd/decide.h"
 #include "cli/cmd/message.h"
@@ -86,7 +85,7 @@ static int start_as_wished(struct app *app, const struct start_order *order, str
 }
 
 /* A copy gets the message; the session that has the conversation does not. */
-static int start_instead(struct app *app, const struct conflict_outcome *outcome, struct error *err)
+static int start_instead(struct app *app, const struct decision *outcome, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct start_order order = {
@@ -95,9 +94,7 @@ static int start_instead(struct app *app, const struct conflict_outcome *outcome
 		.no_wait = given->no_wait,
 		.no_supervise = given->no_supervise,
 	};
-	if (outcome->way == CONFLICT_LEAVE)
-		return 1;
-	if (outcome->way == CONFLICT_ATTACH) {
+	if (outcome->way == DECISION_ATTACH) {
 		if (given->message || given->message_file)
 			complain("the message was not sent");
 		return attach_chosen(app, outcome, ATTACH_FULLY, err);
@@ -110,9 +107,8 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 {
 	const struct options *given = app->options;
 	const bool restart = app->command == &command_session_restart;
-	enum decision decision = DECISION_GO_ON;
 	cleanup_strvec struct strvec changes = { 0 };
-	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
+	cleanup_decision struct decision decision = { 0 };
 	const struct lifecycle_order how = {
 		.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
 		.wish = given->fresh ? START_FRESH : START_RESUME,
@@ -120,14 +116,12 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 		.leaves_setup = given->no_setup,
 		.may_rebuild = given->rebuild,
 	};
-	if (conflict_decide(app, row, &how, &outcome, err) < 0)
+	if (decide_start(app, row, &how, &decision, err) < 0)
 		return -1;
-	if (outcome.way != CONFLICT_START)
-		return start_instead(app, &outcome, err);
-	if (!restart && decide_start(app, row, &decision, err) < 0)
-		return -1;
-	if (decision != DECISION_GO_ON)
-		return decision == DECISION_LEAVE ? 1 : 0;
+	if (decision.base)
+		return start_instead(app, &decision, err);
+	if (decision.way != DECISION_GO_ON)
+		return decision.way == DECISION_LEAVE ? 1 : 0;
 	if (restart || !decide_may_ask(app))
 		decide_tell(app, row, &changes);
 	const struct start_order order = {

@@ -7,7 +7,7 @@
 #include "cli/cmd/asking.h"
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
-#include "cli/cmd/conflict.h"
+#include "cli/cmd/decide.h"
 #include "cli/cmd/start.h"
 #include "cli/show/output.h"
 
@@ -227,7 +227,7 @@ static int answer_conflict(struct app *app, const struct store_row *row, enum oc
 	struct lifecycle_order how = { .kind = kind_of(occasion) };
 	const bool attaches = occasion == AT_ATTACH && !app->json;
 	cleanup_asking struct asking asking = { 0 };
-	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
+	cleanup_decision struct decision outcome = { 0 };
 	if (asking_of_conflict(&app->deck, row->base, &how, &asking, err) < 0)
 		return -1;
 	if (!streq(or_empty(asking.questions.seen), or_empty(given->seen)))
@@ -235,13 +235,13 @@ static int answer_conflict(struct app *app, const struct store_row *row, enum oc
 				 "nothing was done, because the owner of the conversation of %s "
 				 "changed since it was shown: look again",
 				 row->title);
-	if (conflict_carry_out(app, &asking, given->answer, &outcome, err) < 0)
+	if (decide_conflict(app, &asking, given->answer, &outcome, err) < 0)
 		return -1;
-	if (outcome.way == CONFLICT_ATTACH)
+	if (outcome.way == DECISION_ATTACH)
 		return attach_chosen(app, &outcome, ATTACH_FULLY, err);
 	if (!outcome.base)
 		outcome.base = xstrdup(row->base);
-	if (outcome.way != CONFLICT_START)
+	if (outcome.way != DECISION_GO_ON)
 		how.kind = START_UNLESS_RUNNING;
 	const struct start_order order = {
 		.base = outcome.base,
