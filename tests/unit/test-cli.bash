@@ -966,8 +966,12 @@ case_the_reply_of_an_agent_with_listed_files_is_found() {
 	must output bird --json
 	grep -q '"content": *".*You said: ."what now' "$home/out" || fail "it says: $(<"$home/out")"
 	grep -q '"replied_at": *"20' "$home/out" || fail "when: $(<"$home/out")"
-	must last-turns bird
+	must output bird --turns 20
 	[ "$(grep -c '^> what now' "$home/out")" = 2 ] || fail "the last turns: $(<"$home/out")"
+	must output bird --turns 1 --json
+	grep -q '"role": "assistant"' "$home/out" || fail "the last turn: $(<"$home/out")"
+	! grep -q '"role": "user"' "$home/out" || fail "not the last turn alone: $(<"$home/out")"
+	refused 64 'one of --follow' output bird --turns 1 --pane
 	must show bird
 	grep -q 'You said: "what now"' "$home/out" || fail "it shows: $(<"$home/out")"
 	grep -qE '^[A-Z].*what now' "$home/out" || fail "not the first words: $(<"$home/out")"

@@ -108,6 +108,7 @@ for verb in approve deny; do
 done
 holds 0 'session output' one
 holds 0 'session output' one --pane
+holds 0 'session output' one --turns 3
 holds 0 'session show' one
 holds 0 'session path' one
 holds 0 'session check' one

@@ -58,8 +58,8 @@ static void a_line_of_the_log_may_be_cut_off(void **state UNUSED)
 static void each_kind_is_a_command(void **state UNUSED)
 {
 	static const char *const expected[PREVIEW_COUNT] = {
-		[PREVIEW_SCREEN] = "output --pane id", [PREVIEW_REPLY] = "output id",
-		[PREVIEW_TURNS] = "last-turns id",     [PREVIEW_FACTS] = "show id",
+		[PREVIEW_SCREEN] = "output --pane id",    [PREVIEW_REPLY] = "output id",
+		[PREVIEW_TURNS] = "output --turns 20 id", [PREVIEW_FACTS] = "show id",
 		[PREVIEW_LOG] = "logs --lines 100 id",
 	};
 	for (size_t i = PREVIEW_NONE + 1; i < PREVIEW_COUNT; i++) {

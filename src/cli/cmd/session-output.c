@@ -15,6 +15,7 @@
 struct options {
 	bool pane, follow;
 	int64_t lines; /* 0: all of the reply; with pane: the screen alone */
+	int64_t turns; /* 0: the last reply */
 };
 
 static const struct command_option options[] = {
@@ -24,6 +25,8 @@ static const struct command_option options[] = {
 	  TO_FLAG(follow), .kind = COMMAND_FOLLOWS },
 	{ 'n', "lines", "N", "only the last N lines of the reply; with --pane: and N lines above",
 	  TO_NUMBER(lines, 1, 1000000) },
+	{ 0, "turns", "N", "the last N turns of the conversation, instead of the last reply",
+	  TO_NUMBER(turns, 1, 1000) },
 	{ 0 },
 };
 
@@ -82,6 +85,16 @@ static int find_reply(struct app *app, const struct instance *instance, struct r
 	return r;
 }
 
+static struct json_object *begin_output(const struct instance *instance)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "id", instance->id);
+	json_set_string(object, "title", instance->title);
+	json_set_string(object, "session_id", instance->conversation.session_id);
+	json_set_string(object, "agent", instance->agent);
+	return object;
+}
+
 static void print_output(struct app *app, const struct instance *instance, const char *content,
 			 const char *time)
 {
@@ -89,11 +102,7 @@ static void print_output(struct app *app, const struct instance *instance, const
 		printf("%s\n", content);
 		return;
 	}
-	cleanup_json struct json_object *object = json_object_new_object();
-	json_set_string(object, "id", instance->id);
-	json_set_string(object, "title", instance->title);
-	json_set_string(object, "session_id", instance->conversation.session_id);
-	json_set_string(object, "agent", instance->agent);
+	cleanup_json struct json_object *object = begin_output(instance);
 	if (time)
 		json_set_string(object, "role", "assistant");
 	json_set_string(object, "content", content);
@@ -104,6 +113,52 @@ static void print_output(struct app *app, const struct instance *instance, const
 		print_json_line(object);
 	else
 		print_json(object);
+}
+
+/* ---- turns ------------------------------------------------------------------------------------ */
+
+/* What the user typed is behind "> ".  Each turn ends with an empty line. */
+static void print_turn(const struct transcript_turn *turn)
+{
+	cleanup_free char *text = tidy(turn->text, 0);
+	char *rest = text;
+	for (const char *line; *text && (line = strsep(&rest, "\n"));)
+		/* A quotation in a reply is not what its user typed. */
+		printf("%s%s\n", !turn->is_reply ? "> " : *line == '>' ? " " : "", line);
+	if (*text)
+		printf("\n");
+}
+
+static struct json_object *json_of_turns(const struct transcript_turns *turns)
+{
+	struct json_object *array = json_object_new_array();
+	for (size_t i = 0; i < turns->count; i++) {
+		struct json_object *object = json_object_new_object();
+		cleanup_free char *text = tidy(turns->items[i].text, 0);
+		json_set_string(object, "role", turns->items[i].is_reply ? "assistant" : "user");
+		json_set_string(object, "content", text);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static int print_turns(struct app *app, const struct instance *instance, size_t most,
+		       struct error *err)
+{
+	cleanup_transcript_turns struct transcript_turns turns = { 0 };
+	const int r = reply_turns(app, instance, most, &turns, err);
+	if (r < 0)
+		return -1;
+	if (r > 0)
+		return error_set(err, ERROR_INVALID, "nothing has been said yet");
+	for (size_t i = 0; !app->json && i < turns.count; i++)
+		print_turn(&turns.items[i]);
+	if (!app->json)
+		return 0;
+	cleanup_json struct json_object *object = begin_output(instance);
+	json_set(object, "turns", json_of_turns(&turns));
+	print_json(object);
+	return 0;
 }
 
 struct follower {
@@ -141,8 +196,8 @@ static int cmd_session_output(struct app *app, struct error *err)
 	cleanup_free char *text = NULL;
 	cleanup_reply struct reply reply = { 0 };
 	const unsigned lines = (unsigned)given->lines;
-	if (given->follow && given->pane)
-		return error_set(err, ERROR_USAGE, "give --follow or --pane, not both");
+	if (given->follow + given->pane + (given->turns > 0) > 1)
+		return error_set(err, ERROR_USAGE, "give one of --follow, --pane and --turns");
 	if (given->follow)
 		return follow(app, err);
 	if ((given->pane && lifecycle_show(&app->deck, row->base, err) < 0) ||
@@ -154,6 +209,8 @@ static int cmd_session_output(struct app *app, struct error *err)
 		print_output(app, instance, text, NULL);
 		return 0;
 	}
+	if (given->turns)
+		return print_turns(app, instance, (size_t)given->turns, err);
 	if (find_reply(app, instance, &reply, err) < 0)
 		return -1;
 	cleanup_free char *content = tidy(reply.text, lines);

@@ -14,7 +14,7 @@ static void draw_painted(size_t row, const struct split *split, const struct pai
 				   &line->spans[i].style, line->spans[i].text);
 }
 
-/* What `last-turns` has before what the user typed. */
+/* What `output --turns` has before what the user typed. */
 #define TYPED "> "
 
 /* Prose is wrapped; what has columns is cut. */

@@ -23,8 +23,8 @@ const char *preview_name(enum preview_kind kind)
 void preview_add_words(enum preview_kind kind, const char *id, struct strvec *ret)
 {
 	static const char *const words[PREVIEW_COUNT][4] = {
-		[PREVIEW_SCREEN] = { "output", "--pane" },    [PREVIEW_REPLY] = { "output" },
-		[PREVIEW_TURNS] = { "last-turns" },           [PREVIEW_FACTS] = { "show" },
+		[PREVIEW_SCREEN] = { "output", "--pane" },       [PREVIEW_REPLY] = { "output" },
+		[PREVIEW_TURNS] = { "output", "--turns", "20" }, [PREVIEW_FACTS] = { "show" },
 		[PREVIEW_LOG] = { "logs", "--lines", "100" },
 	};
 	strvec_push_array(ret, words[kind]);
