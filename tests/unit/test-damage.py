@@ -25,15 +25,16 @@ SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/cl
 MANIFEST = "instance.json"
 # These wait for a user or for events, or need an engine; launch is an add and a start.
 LEFT_OUT = {"events", "supervise", "ui", "wall", "image build-default", "launch"}
-# remove takes it, logs needs no manifest, a wait is for states, and two want a terminal first.
-EXEMPT = {"remove", "logs", "status", "session attach", "switch"}
+# remove takes it, and settle asks before that; logs needs no manifest, a wait is for states, and
+# two want a terminal first.
+EXEMPT = {"remove", "settle", "logs", "status", "session attach", "switch"}
 # These are for all sessions.
 FOR_ALL = {"group rename", "group remove"}
 # Called by agentdeck itself: they only have to end.
-OWN = {"hook", "pane", "revive", "notice", "with-session", "look", "find-replies"}
+OWN = {"hook", "pane", "revive", "notice", "with-session"}
 WORDS = {"TITLE": "other", "NAME": "other", "GROUP": "work", "FIELD": "group", "VALUE": "work", "TEXT": "hello",
          "OCCASION": "start", "RUN": "run", "AGENT": "demo", "PROFILE": "other", "SHELL": "bash", "KEY": "ui.ascii",
-         "COMMAND": "true", "PATH": "."}
+         "COMMAND": "true", "WORD": "word", "PATH": "."}
 EXTRA = {"top": ["--once"], "remove": ["--force"], "purge": ["--force"], "session eject": ["--force"],
          "session approve": ["--yes"], "session deny": ["--yes"], "session restart": ["--no-wait"],
          "session start": ["--no-wait", "--no-supervise"], "session limit": ["--memory-max=1G"],

@@ -109,6 +109,12 @@ done
 holds 0 'session output' one
 holds 0 'session output' one --pane
 holds 0 'session output' one --turns 3
+holds 0 'session look' one
+holds 0 search ME 'no such word'
+grep -A 1 '"words": \[$' "$root/out" | grep -q '^ *"me"$' || fail "search: $(<"$root/out")"
+agentdeck search Remember me | grep -q '  one$' || fail "search: $(agentdeck search remember me)"
+[ -z "$(agentdeck search me nothing)" ] || fail "search: not every word"
+holds 64 search ' '
 holds 0 'session show' one
 holds 0 'session path' one
 holds 0 'session check' one
@@ -367,7 +373,7 @@ state_of() {
 # The words behind each command that reads, and behind each option that makes one read.
 declare -A words=(
 	[list]='' [status]='' ['session show']=one ['session path']=one ['session check']=one
-	['session current']='' ['session output']=one [history]=hello [diff]='' [doctor]=''
+	['session current']='' ['session output']=one [history]=hello [search]=me [diff]='' [doctor]=''
 	['agents list']='' ['agents show']=demo ['agents check']='' ['group list']=''
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
 	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
@@ -375,7 +381,8 @@ declare -A words=(
 )
 export AGENTDECK_INSTANCE=$id
 printf '[session.one]\nagent = "demo"\n' >agentdeck.toml
-agentdeck list >/dev/null 2>&1
+agentdeck remove "$damaged" >/dev/null || fail "the damaged one stays"
+agentdeck list >/dev/null
 readers=$(agentdeck help --json | "$python" -c '
 import json, sys
 for command in json.load(sys.stdin):

@@ -249,14 +249,19 @@ static void a_search_finds_replies(void **state UNUSED)
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	list_search(list, "zebra toy");
 	check(list, "");
-	/* Each word counts, here or there; what is no line of this kind does not. */
-	cleanup_free char *found = xasprintf("%s 1\n%s 1\nnobody 3\n%s x\n\n%s", items[3]->id,
-					     items[0]->id, items[1]->id, items[2]->id);
+	/* Each word counts, here or there; what is not of this form does not. */
+#define FOUND(words) "{\"id\": \"%s\", \"words\": " words "}"
+	cleanup_free char *found = xasprintf(
+		"[" FOUND("[\"zebra\"]") "," FOUND("[\"zebra\"]") ",{\"id\": \"gone\"}," FOUND(
+			"7") ", 1]",
+		items[3]->id, items[0]->id, items[1]->id);
 	list_search_replies(list, found);
+	list_search_replies(list, "");
+	list_search_replies(list, "{}");
 	cleanup_free char *toy = NULL;
 	for (size_t i = 0; i < USUAL; i++)
 		if (streq(items[i]->title, "toy"))
-			toy = xasprintf("%s 1\n", items[i]->id);
+			toy = xasprintf("[" FOUND("[\"zebra\"]") "]", items[i]->id);
 	list_search_replies(list, toy);
 	check(list, ">-play| toy");
 	/* Another search begins without them. */

@@ -67,7 +67,7 @@ case_the_help_is_short() {
 	done
 	grep -q '^  list, ls  ' "$root/help" || fail "no alias"
 	grep -qw 'remove (rm)' "$root/help" || fail "no alias of a command that is only named"
-	for name in hook pane revive notice settle with-session; do
+	for name in hook pane revive notice with-session; do
 		! grep -qw "$name" "$root/help" || fail "$name is not hidden"
 		agentdeck help --all | grep "^  $name  " >/dev/null || fail "--all lacks $name"
 	done
@@ -389,7 +389,7 @@ places() {
 	done < <(names)
 }
 # A text, a number or a size: what nobody can list.  VALUE depends on the word before it.
-NOT_LISTED='USER DIGEST TEXT TITLE OLD N S SIZE SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
+NOT_LISTED='USER WORD DIGEST TEXT TITLE OLD N S SIZE SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
 
 case_completion_knows_every_place() {
 	local line placeholder count=0

@@ -161,7 +161,7 @@ static const struct {
 	  { "launch", "attach", "list" },
 	  { "ui", "add", "start", "stop", "restart", "adopt", "import", "fork", "up", "down",
 	    "diff" } },
-	{ "talk to an agent", { "send" }, { "output", "approve", "deny" } },
+	{ "talk to an agent", { "send" }, { "output", "search", "look", "approve", "deny" } },
 	{ "look",
 	  { "show" },
 	  { "status", "wall", "current", "path", "check", "events", "top", "logs", "exec",

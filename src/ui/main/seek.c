@@ -40,7 +40,7 @@ static void on_rest(void *context)
 	if (is_empty(seek->errands->ui->search))
 		return;
 	seek->is_running = true;
-	strvec_push(&words, "find-replies");
+	strvec_push_array(&words, (const char *const[]){ "search", "--json", NULL });
 	const struct errand errand = { .words = &words,
 				       .input = seek->errands->ui->search,
 				       .timeout_ms = TIMEOUT_MS };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/list.h"
 
+#include "base/jsonio.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -618,34 +620,28 @@ bool list_is_searched(const struct list *list)
 	return list->words.count > 0;
 }
 
-static int compare_found(const void *left, const void *right)
+static unsigned words_in(const struct list *list, struct json_object *found)
 {
-	return strcmp(*(char *const *)left, *(char *const *)right);
+	cleanup_strvec struct strvec words = { 0 };
+	unsigned bits = 0;
+	json_get_strings(found, "words", &words);
+	for (size_t i = 0; i < list->words.count && i < REPLY_WORDS; i++)
+		if (strvec_contains(&words, list->words.items[i]))
+			bits |= 1U << i;
+	return bits;
 }
 
-/* Each line becomes an id, and behind its NUL the number. */
-void list_search_replies(struct list *list, const char *found)
+void list_search_replies(struct list *list, const char *text)
 {
-	cleanup_strvec struct strvec lines = { 0 };
-	cleanup_free char *copy = xstrdup(found);
-	char *rest = copy;
-	for (char *line; (line = strsep(&rest, "\n"));) {
-		char *space = strchr(line, ' ');
-		if (!space)
-			continue;
-		strvec_push(&lines, line);
-		lines.items[lines.count - 1][space - line] = '\0';
-	}
-	if (lines.count == 0)
+	cleanup_json struct json_object *array = NULL;
+	if (json_parse(text, strlen(text), "agentdeck search", &array, NULL) < 0 ||
+	    !json_object_is_type(array, json_type_array))
 		return;
-	qsort(lines.items, lines.count, sizeof(*lines.items), compare_found);
-	for (size_t i = 0; i < list->count; i++) {
-		struct item *item = list->items[i];
-		char *const *line = bsearch(&item->id, lines.items, lines.count,
-					    sizeof(*lines.items), compare_found);
-		int64_t words;
-		if (line && parse_int64(*line + strlen(*line) + 1, 0, UINT32_MAX, &words))
-			item->replied = (unsigned)words;
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		struct json_object *found = json_object_array_get_idx(array, i);
+		struct item *item = list_find(list, json_get_string(found, "id", ""));
+		if (item)
+			item->replied = words_in(list, found);
 	}
 	list->needs_lines = true;
 }

@@ -150,9 +150,9 @@ void list_set_collapsed(struct list *list, bool is_collapsed);
  * no group is collapsed. */
 void list_search(struct list *list, const char *text);
 bool list_is_searched(const struct list *list);
-/* In whose last reply are which words of that search: lines of an id, a space, and a number with a
- * bit for each word.  A word that is there counts as found. */
-void list_search_replies(struct list *list, const char *found);
+/* In whose last reply are which words of that search, as `agentdeck search --json` prints.  A
+ * word that is there counts as found. */
+void list_search_replies(struct list *list, const char *text);
 void list_set_order(struct list *list, enum list_order order);
 void list_set_scope(struct list *list, enum list_scope scope);
 enum list_order list_order(const struct list *list);
