@@ -153,6 +153,7 @@ holds 1 settle --answer clean --seen other prune
 holds 0 prune --force
 agentdeck add . -t purged --agent demo >/dev/null
 holds 1 purge purged
+grep -A 1 '"question": "Delete purged for good? ' "$root/out" | grep -q '"consent": "--force"' || fail "purge: $(<"$root/out")"
 holds 0 purge purged --force
 holds 0 'session stop' three
 holds 0 'session stop' three

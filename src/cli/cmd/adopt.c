@@ -123,21 +123,22 @@ static void describe(const struct adopt_find *find, const struct adopt_wish *wis
 }
 
 /* Ask before an agent is ended, unless -y was given. */
-static int consent(const struct app *app, bool *ret, struct error *err)
+static int get_consent(struct app *app, bool *ret, struct error *err)
 {
 	const struct options *given = app->options;
 	if (given->yes) {
 		*ret = true;
 		return 0;
 	}
-	if (app->json || !ask_is_possible())
-		return error_set(err, ERROR_USAGE,
-				 "this ends the process and starts it again in a session: say "
-				 "--yes, or --dry-run to look only");
-	const int r = ask_yes(
-		"End it and resume its conversation in a session? A turn that it works "
-		"on is lost.",
-		"Nothing was done.", err);
+	static const struct consent consent = {
+		"End it and resume its conversation in a session? A turn that it works on is lost.",
+		"Nothing was done.",
+		"--yes",
+		"this ends the process and starts it again in a session: say --yes, or --dry-run "
+		"to look only",
+		ERROR_USAGE,
+	};
+	const int r = ask_consent(app, &consent, err);
 	*ret = r == 0;
 	return r < 0 ? -1 : 0;
 }
@@ -257,7 +258,7 @@ static int cmd_adopt(struct app *app, struct error *err)
 	/* Do not ask about what would be refused. */
 	if (named && adopt_check(chosen, &given->wish, err) < 0)
 		return -1;
-	if (consent(app, &agreed, err) < 0)
+	if (get_consent(app, &agreed, err) < 0)
 		return -1;
 	if (!agreed)
 		return 1;

@@ -72,15 +72,15 @@ static struct json_object *json_of_strays(const struct strays *strays)
 }
 
 /* ASK_CANCELLED: its user does not want it. */
-static int confirm(const struct app *app, enum doctor_consent consent, size_t count,
-		   struct error *err)
+static int confirm(struct app *app, enum doctor_consent given, size_t count, struct error *err)
 {
-	if (consent != DOCTOR_ASK || !count)
+	if (given != DOCTOR_ASK || !count)
 		return 0;
-	if (!app->json && ask_is_possible())
-		return ask_yes("Free these?", "Nothing was freed.", err);
-	return error_set(err, ERROR_INVALID, "%zu of these would be freed: add --force to do it",
-			 count);
+	cleanup_free char *without = xasprintf("%zu of these would be freed: add --force to do it",
+					       count);
+	const struct consent consent = { "Free these?", "Nothing was freed.", "--force", without,
+					 ERROR_INVALID };
+	return ask_consent(app, &consent, err);
 }
 
 static char *conclusion(const struct strays *strays, size_t wanted, size_t freed)

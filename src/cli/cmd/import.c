@@ -277,23 +277,24 @@ static void print_plan(const struct app *app, const struct import_look *look)
 /* ---- taking over ------------------------------------------------------------------------------ */
 
 /* Ask before agents are ended, unless -y was given.  Otherwise they keep running. */
-static int consent(const struct app *app, const struct import_look *look, bool *ret,
-		   struct error *err)
+static int get_consent(struct app *app, const struct import_look *look, bool *ret,
+		       struct error *err)
 {
 	const struct options *given = app->options;
 	const size_t count = count_running(&look->plan);
 	*ret = given->apply && given->adopt && count && given->yes;
 	if (!given->apply || !given->adopt || !count || given->yes)
 		return 0;
-	if (app->json || !ask_is_possible())
-		return error_set(err, ERROR_USAGE,
-				 "--adopt ends %zu process%s and starts their sessions: say --yes, "
-				 "or leave out --apply and --adopt to look only",
-				 count, count == 1 ? "" : "es");
+	cleanup_free char *without = xasprintf(
+		"--adopt ends %zu process%s and starts their sessions: say --yes, or leave out "
+		"--apply and --adopt to look only",
+		count, count == 1 ? "" : "es");
 	cleanup_free char *question = xasprintf(
 		"End the %zu that run%s there, and continue %s here?", count, count == 1 ? "s" : "",
 		count == 1 ? "its conversation" : "their conversations");
-	const int r = ask_yes(question, "They are left running.", err);
+	const struct consent consent = { question, "They are left running.", "--yes", without,
+					 ERROR_USAGE };
+	const int r = ask_consent(app, &consent, err);
 	*ret = r == 0;
 	return r < 0 ? -1 : 0;
 }
@@ -475,7 +476,7 @@ static int apply(struct app *app, const struct import_order *order, const struct
 {
 	const struct options *given = app->options;
 	bool adopts;
-	if (consent(app, look, &adopts, err) < 0 || make_all(app, look, results, err) < 0)
+	if (get_consent(app, look, &adopts, err) < 0 || make_all(app, look, results, err) < 0)
 		return -1;
 	const int hooks = given->remove_hooks ? visit_hooks(app, order, FOREIGN_REMOVE, hooked) : 0;
 	const int taken = adopts ? take_each(app, look, results) : 0;

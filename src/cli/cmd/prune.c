@@ -136,27 +136,38 @@ static char *count_text(size_t sessions, size_t branches)
 			 sessions && branches ? " and " : "", branches ? second : "");
 }
 
-/* Refuse to delete without consent: there is no terminal to ask on, and no option gives it. */
-static int check_wish(const struct app *app, const struct trash *trash, size_t branches,
-		      struct error *err)
+static bool needs_consent(const struct options *given, size_t count)
 {
-	const struct options *given = app->options;
-	if (given->force || given->dry_run || trash->count + branches == 0 ||
-	    (!app->json && ask_is_possible()))
-		return 0;
-	cleanup_free char *count = count_text(trash->count, branches);
-	return error_set(err, ERROR_INVALID, "%s would be deleted for good: add --force to do it",
-			 count);
+	return !given->force && !given->dry_run && count;
 }
 
-static int confirm(const struct app *app, const struct trash *trash, size_t branches,
-		   struct error *err)
+/* Before the question.  Where nobody can be asked, the error is all. */
+static void print_going(const struct app *app, const struct trash *trash, size_t branches,
+			struct json_object *fates)
 {
-	const struct options *given = app->options;
-	if (given->force || given->dry_run || trash->count + branches == 0)
+	if (app->json ||
+	    (needs_consent(app->options, trash->count + branches) && !ask_is_possible()))
+		return;
+	if (trash->count)
+		print_trash(app, trash);
+	print_branches(fates);
+}
+
+static int confirm(struct app *app, const struct trash *trash, size_t branches, struct error *err)
+{
+	if (!needs_consent(app->options, trash->count + branches))
 		return 0;
-	return ask_yes(trash->count ? asking_prune_prompt(trash) : "Delete these branches?",
-		       "Nothing was deleted.", err);
+	cleanup_free char *count = count_text(trash->count, branches);
+	cleanup_free char *without = xasprintf("%s would be deleted for good: add --force to do it",
+					       count);
+	const struct consent consent = {
+		trash->count ? asking_prune_prompt(trash) : "Delete these branches?",
+		"Nothing was deleted.",
+		"--force",
+		without,
+		ERROR_INVALID,
+	};
+	return ask_consent(app, &consent, err);
 }
 
 static int delete_strays(struct deck *deck, const struct branch_strays *strays, size_t *ret_deleted,
@@ -209,12 +220,7 @@ static int cmd_prune(struct app *app, struct error *err)
 	if (list_branches(app, &trash, &strays, branches, err) < 0)
 		return -1;
 	const size_t going = count_going(&strays);
-	if (check_wish(app, &trash, going, err) < 0)
-		return -1;
-	if (!app->json && trash.count)
-		print_trash(app, &trash);
-	if (!app->json)
-		print_branches(branches);
+	print_going(app, &trash, going, branches);
 	int r = confirm(app, &trash, going, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;

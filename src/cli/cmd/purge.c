@@ -28,15 +28,14 @@ static bool owns_conversation(const struct store_row *row)
 
 /* runs: it does now; what starts after the question was not agreed to.  ASK_CANCELLED: its user
  * does not want it. */
-static int confirm(const struct app *app, const struct store_row *row, bool runs, struct error *err)
+static int confirm(struct app *app, const struct store_row *row, bool runs, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_free char *title = visible(row->title);
 	if (given->force)
 		return 0;
-	if (app->json || !ask_is_possible())
-		return error_set(err, ERROR_INVALID,
-				 "%s would be deleted for good: add --force to do it", title);
+	cleanup_free char *without = xasprintf("%s would be deleted for good: add --force to do it",
+					       title);
 	const char *more = owns_conversation(row) ? ", with its container and its conversation"
 						  : "";
 	cleanup_free char *question =
@@ -44,7 +43,9 @@ static int confirm(const struct app *app, const struct store_row *row, bool runs
 				 "undo.",
 				 title, more)
 		     : xasprintf("Delete %s for good%s? There is no undo.", title, more);
-	return ask_yes(question, "Nothing was deleted.", err);
+	const struct consent consent = { question, "Nothing was deleted.", "--force", without,
+					 ERROR_INVALID };
+	return ask_consent(app, &consent, err);
 }
 
 static int cmd_purge(struct app *app, struct error *err)

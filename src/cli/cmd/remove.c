@@ -120,18 +120,16 @@ static int confirm(struct app *app, const struct several *several, struct error 
 	const size_t count = given->running.count;
 	if (given->force || (!count && !several->is_set) || several->count == 0)
 		return 0;
-	if (!app->json && ask_is_possible()) {
-		cleanup_free char *question = make_question(several, count);
-		cleanup_free char *shown = visible(question);
-		return ask_yes(shown, "Nothing was removed.", err);
-	}
-	if (!running)
-		return error_set(err, ERROR_INVALID,
-				 "%zu sessions would be removed: add --force to do it",
-				 several->count);
-	cleanup_free char *title = visible(running->title);
-	return error_set(err, ERROR_INVALID,
-			 "%s is running: stop it first, or use --force, which stops it", title);
+	cleanup_free char *question = make_question(several, count);
+	cleanup_free char *title = running ? visible(running->title) : NULL;
+	cleanup_free char *without =
+		running ? xasprintf("%s is running: stop it first, or use --force, which stops it",
+				    title)
+			: xasprintf("%zu sessions would be removed: add --force to do it",
+				    several->count);
+	const struct consent consent = { question, "Nothing was removed.", "--force", without,
+					 ERROR_INVALID };
+	return ask_consent(app, &consent, err);
 }
 
 static int choose_and_remove(struct app *app, struct error *err)

@@ -180,12 +180,13 @@ static void enable_supervisor(struct app *app, const struct start_order *order)
 }
 
 /* An image that is gone is built again only with its user's consent.  Not 0: there is none. */
-static int ask_consent(const struct app *app, const struct error *why)
+static int ask_rebuild(struct app *app, const struct error *why)
 {
-	if (app->json || !ask_is_possible())
-		return -1;
-	complain("%s", why->message);
-	return ask_yes("Build the image again now?", "The image was not built.", NULL);
+	const struct consent consent = { "Build the image again now?", "The image was not built.",
+					 "--rebuild", why->message, why->code };
+	if (!app->json && ask_is_possible())
+		complain("%s", why->message);
+	return ask_consent(app, &consent, NULL);
 }
 
 static int begin(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
@@ -197,7 +198,7 @@ static int begin(struct app *app, const struct start_order *order, struct lifecy
 	how.takes_over = app->takes_over;
 	how.ret_needs_rebuild = &needs_rebuild;
 	int r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
-	if (r < 0 && needs_rebuild && !how.may_rebuild && ask_consent(app, &why) == 0) {
+	if (r < 0 && needs_rebuild && !how.may_rebuild && ask_rebuild(app, &why) == 0) {
 		error_clear(&why);
 		how.may_rebuild = true;
 		/* A restart has ended it already. */

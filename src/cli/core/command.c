@@ -213,6 +213,7 @@ void app_free(struct app *app)
 {
 	clear_lists(app);
 	free(app->options);
+	free(app->question);
 	strvec_clear(&app->operands);
 	strvec_clear(&app->rest);
 	strvec_clear(&app->messages);

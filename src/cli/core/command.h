@@ -190,6 +190,10 @@ struct app {
 	struct store_rows rows;
 	const struct store_row *session; /* NEEDS_SESSION: that of the first operand, in rows */
 
+	/* What its user must agree to first, and the option that does; for the failure (--json) */
+	char *question;
+	const char *consent; /* static */
+
 	bool color; /* standard output is a terminal and NO_COLOR is not set */
 };
 

@@ -100,6 +100,10 @@ static int report_error(const struct app *app, const struct error *err)
 		json_set_bool(object, "success", false);
 		json_set_string(object, "error", err->message);
 		json_set_string(object, "code", error_code_name(err->code));
+		if (app->question) {
+			json_set_string(object, "question", app->question);
+			json_set_string(object, "consent", app->consent);
+		}
 		if (app->command && app->command->flags & JSON_LINES)
 			print_json_line(object);
 		else

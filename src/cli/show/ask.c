@@ -85,6 +85,16 @@ int ask_yes(const char *question, const char *refusal, struct error *err)
 	return ASK_CANCELLED;
 }
 
+int ask_consent(struct app *app, const struct consent *consent, struct error *err)
+{
+	cleanup_free char *shown = visible(consent->question);
+	if (!app->json && ask_is_possible())
+		return ask_yes(shown, consent->refusal, err);
+	replace_string(&app->question, shown);
+	app->consent = consent->option;
+	return error_set(err, consent->code, "%s", consent->without);
+}
+
 static void show_question(const struct question *question)
 {
 	cleanup_strbuf struct strbuf text = { 0 };

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cli/core/command.h"
 #include "model/question/question.h"
 
 #include <stdbool.h>
@@ -15,6 +16,18 @@ bool ask_is_possible(void);
  * ASK_CANCELLED: q, Escape, Ctrl-C or the end of the input. */
 enum { ASK_CANCELLED = 1 };
 int ask_line(char **ret, struct error *err);
+
+/* A question that is answered by yes or no, or by an option of the command. */
+struct consent {
+	const char *question;
+	const char *refusal; /* what the answer no leaves: "Nothing was deleted." */
+	const char *option;  /* that says yes: "--force".  Static */
+	const char *without; /* the error where nobody can be asked */
+	enum error_code code;
+};
+/* Ask for it.  0: yes; ASK_CANCELLED: no, and the refusal was printed.  Without a terminal, or with
+ * --json, the error is what the consent says, and a failure in JSON has the question. */
+int ask_consent(struct app *app, const struct consent *consent, struct error *err);
 
 /* Print the question, and wait for "y" or "yes".  ASK_CANCELLED: any other answer, and the refusal
  * was printed, which says what was not done. */
