@@ -44,6 +44,7 @@ static int set_up(void **state)
 	desk->old->conversation.config_home = path_join(desk->home, ".agent");
 	desk->new = instance_new();
 	desk->new->cwd = xstrdup(desk->work);
+	desk->new->backend = xstrdup("container");
 	desk->new->recipe = recipe_new();
 	desk->new->recipe->home = path_join(desk->fresh, "home");
 	desk->new->conversation.config_home = path_join(desk->new->recipe->home, ".agent");

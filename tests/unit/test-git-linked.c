@@ -32,7 +32,9 @@ static const char *const damages[] = {
 static struct instance *new_inside(struct desk *desk)
 {
 	struct instance *instance = plan(desk, WORKSPACE_WORKTREE);
+	replace_string(&instance->backend, "container");
 	instance->recipe = recipe_new();
+	instance->recipe->home = xstrdup("/nowhere/home");
 	instance->recipe->directory = xstrdup(instance->cwd);
 	assert_int_equal(ensure(desk, instance, NULL), 0);
 	return instance;

@@ -185,6 +185,7 @@ static void live_in(struct desk *desk, const char *home)
 	recipe->user = xstrdup("1:1");
 	recipe->home = xstrdup(home);
 	recipe->directory = xstrdup("/nowhere");
+	replace_string(&instance->backend, "container");
 	recipe_free(instance->recipe);
 	instance->recipe = recipe;
 	assert_int_equal(store_save(lock, instance, NULL), 0);
@@ -372,7 +373,9 @@ static void a_note_that_proves_nothing_is_not(void **state)
 	assert_int_equal(symlink(elsewhere, note), 0);
 	assert_string_equal(follow(desk, instance, NULL), OLD);
 	assert_int_equal(rename(elsewhere, note), 0);
+	replace_string(&instance->backend, "container");
 	instance->recipe = recipe_new();
+	instance->recipe->home = xstrdup("/nowhere/home");
 	assert_string_equal(follow(desk, instance, NULL), OLD);
 }
 

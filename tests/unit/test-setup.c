@@ -142,12 +142,19 @@ static void a_second_setup_does_not_run_beside_the_first(void **state)
 	assert_int_equal(set_up(desk, instance, NULL), 0);
 }
 
+static void put_inside(struct instance *instance)
+{
+	replace_string(&instance->backend, "container");
+	instance->recipe = recipe_new();
+	instance->recipe->home = xstrdup("/nowhere/home");
+}
+
 static void a_setup_for_a_container_does_not_run_here(void **state)
 {
 	struct desk *desk = *state;
 	say(&desk->deck.settings.workspace.setup, WORDS("touch", "ran"));
 	cleanup_instance struct instance *instance = made(desk);
-	instance->recipe = recipe_new();
+	put_inside(instance);
 	assert_int_equal(set_up(desk, instance, NULL), 0);
 	do_sh(desk, "test ! -e " TREE "/ran");
 	assert_int_equal(instance->workspace->setup, SETUP_WANTED);
@@ -171,7 +178,7 @@ static void a_setup_inside_is_over_when_it_succeeds(void **state)
 	cleanup_error struct error err = { 0 }, late = { 0 };
 	struct error failure = { 0 };
 	assert_false(setup_begin_inside(&desk->deck, instance, &none));
-	instance->recipe = recipe_new();
+	put_inside(instance);
 	assert_true(setup_begin_inside(&desk->deck, instance, &argv));
 	assert_int_equal(argv.count, 2);
 	assert_int_equal(end_inside(desk, instance, 3, NULL, &err), -1);

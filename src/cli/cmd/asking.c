@@ -269,7 +269,7 @@ size_t asking_count_old(const struct trash *trash, int64_t days)
 const char *asking_prune_prompt(const struct trash *trash)
 {
 	for (size_t i = 0; i < trash->count; i++)
-		if (trash->items[i].instance && trash->items[i].instance->recipe)
+		if (trash->items[i].instance && place_home(trash->items[i].instance))
 			return "Delete these for good? The conversations of sessions in "
 			       "containers are deleted, too.";
 	return "Delete these for good? The conversations stay with their agents.";

@@ -145,10 +145,10 @@ static void compare_places(const struct comparison *of)
 	struct difference *difference = compare_texts(of, "tree", kind, wanted);
 	if (difference)
 		obstruct(of, difference);
-	if (declared_has_option(of->declared, "--container") && !instance->recipe)
+	if (declared_has_option(of->declared, "--container") && !place_home(instance))
 		obstruct(of, add(of->fact,
 				 xstrdup("it runs on this host, the file says in a container")));
-	if (declared_has_option(of->declared, "--no-container") && instance->recipe)
+	if (declared_has_option(of->declared, "--no-container") && place_home(instance))
 		obstruct(of, add(of->fact,
 				 xstrdup("it runs in a container, the file says on this host")));
 }

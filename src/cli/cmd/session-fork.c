@@ -44,7 +44,7 @@ static void tell_tree(const struct app *app, const struct instance *fork)
 static void tell_open(struct app *app, const struct instance *fork, const struct store_row *row)
 {
 	const struct agent *agent;
-	if (fork->conversation.forked_at || fork->recipe || app->json || app->quiet ||
+	if (fork->conversation.forked_at || place_home(fork) || app->json || app->quiet ||
 	    deck_agent(&app->deck, fork->agent, &agent, NULL) < 0 ||
 	    (fork->workspace && agent->id_scope != ID_SCOPE_GLOBAL))
 		return;

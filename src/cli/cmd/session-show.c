@@ -183,7 +183,7 @@ static void add_end(struct json_object *object, const struct app *app,
 static void list_inside(const struct instance *instance, struct strvec *ret)
 {
 	const struct place_run run = place_run_of(instance);
-	if (instance->recipe)
+	if (place_home(instance))
 		place_list_processes(&run, ret);
 }
 
@@ -322,7 +322,7 @@ static void print_end(const struct app *app, const struct instance *instance)
 		"%s%s", end_policy_name(settings_end_policy(&app->deck.settings, instance)),
 		instance->end_policy == END_DEFAULT ? " (default)" : "");
 	/* Without these there is nothing to free. */
-	if (instance->workspace || instance->recipe || instance->end_policy != END_DEFAULT)
+	if (instance->workspace || place_home(instance) || instance->end_policy != END_DEFAULT)
 		line("On end", policy);
 	print_freed(app, instance);
 	if (instance->ending.stage != ENDING_UNDECIDED)
@@ -524,7 +524,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Group", instance->group);
 	line("Notes", instance->notes);
 	line("Agent", instance->agent);
-	line("Container", instance->recipe ? instance->base : NULL);
+	line("Container", place_home(instance) ? instance->base : NULL);
 	print_comeback(instance);
 	cleanup_strvec struct strvec inside = { 0 };
 	list_inside(instance, &inside);
@@ -559,7 +559,7 @@ static int run_show(struct app *app, struct error *err)
 	(void)correct_row(&app->deck, app->deck.store, row);
 	if (deck_load(&app->deck, row->base, &instance, err) < 0)
 		return -1;
-	if (given->recipe && !instance->recipe)
+	if (given->recipe && !place_home(instance))
 		return error_set(err, ERROR_INVALID,
 				 "%s has no recipe: it lives on this host, not in a container",
 				 instance->title);

@@ -4,6 +4,7 @@
 #include "base/fsutil.h"
 #include "driver/transcript/transcript.h"
 #include "engine/conversation/location.h"
+#include "engine/place/place.h"
 
 #include <errno.h>
 #include <string.h>
@@ -49,13 +50,11 @@ int carry_find(const struct instance *instance, const struct agent *agent, const
 static int make_config_home(const struct instance *instance, int directory, int *ret,
 			    struct error *err)
 {
-	const struct recipe *recipe = instance->recipe;
+	const char *home = place_home(instance);
 	cleanup_close int fd = -1;
-	cleanup_free char *rest = xstrdup(instance->conversation.config_home +
-					  strlen(recipe->home));
+	cleanup_free char *rest = xstrdup(instance->conversation.config_home + strlen(home));
 	char *next = rest;
-	if (fs_open_private_directory_at(directory, path_basename(recipe->home), true, &fd, err) <
-	    0)
+	if (fs_open_private_directory_at(directory, path_basename(home), true, &fd, err) < 0)
 		return -1;
 	for (const char *name; (name = strsep(&next, "/"));) {
 		int below = -1;
@@ -68,7 +67,7 @@ static int make_config_home(const struct instance *instance, int directory, int 
 		const int r = fs_flush(above);
 		(void)close(above);
 		if (r < 0)
-			return error_set_file(err, errno, "sync %s", recipe->home);
+			return error_set_file(err, errno, "sync %s", home);
 	}
 	*ret = TAKE_FD(fd);
 	return 0;

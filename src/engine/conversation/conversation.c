@@ -562,7 +562,7 @@ static int make_id(const struct planning *planning, const char *state, bool resu
 
 static char *find_shell(const struct instance *instance)
 {
-	const char *shell = instance->recipe ? "/bin/sh" : getenv("SHELL");
+	const char *shell = place_home(instance) ? "/bin/sh" : getenv("SHELL");
 	cleanup_free char *found = is_empty(shell)
 					   ? NULL
 					   : program_path(shell, NULL,

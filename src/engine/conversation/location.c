@@ -4,6 +4,7 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "engine/deck/hint.h"
+#include "engine/place/place.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -130,7 +131,7 @@ bool location_settle_home(const struct deck *deck, struct instance *instance,
 	struct conversation *conversation = &instance->conversation;
 	cleanup_transcript struct transcript found = { 0 };
 	cleanup_free char *today = deck_default_home(deck, agent);
-	if (!today || !conversation->config_home || instance->recipe)
+	if (!today || !conversation->config_home || place_home(instance))
 		return false;
 	const bool is_today = streq(today, conversation->config_home);
 	const bool is_default = conversation->home_is_default ||
@@ -248,7 +249,7 @@ static int find_original(const struct instance *instance, const struct agent *ag
 	const struct conversation *conversation = &instance->conversation;
 	cleanup_transcript struct transcript found = { 0 };
 	struct stat st;
-	if (!conversation->forked_from || !conversation->config_home || instance->recipe ||
+	if (!conversation->forked_from || !conversation->config_home || place_home(instance) ||
 	    !location_is_known(agent))
 		return TRANSCRIPT_NONE;
 	const int r = location_find(instance, conversation->forked_from, &found, err);
@@ -391,7 +392,7 @@ int location_check_home(const struct deck *deck, const struct instance *instance
 	const char *home = conversation->config_home;
 	cleanup_free char *usual = deck_default_home(deck, agent);
 	if (!home || !conversation->first_turn_seen || conversation->home_is_default ||
-	    instance->recipe || streq(home, or_empty(usual)) || !is_missing_or_empty(home))
+	    place_home(instance) || streq(home, or_empty(usual)) || !is_missing_or_empty(home))
 		return 0;
 	cleanup_free char *shown = visible(home);
 	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);

@@ -8,6 +8,7 @@
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/place/activityfile.h"
+#include "engine/place/place.h"
 #include "engine/place/runfiles.h"
 #include "model/agent/display.h"
 #include "model/plan/resume.h"
@@ -451,8 +452,8 @@ static bool is_start_of_fork(const struct instance *instance, const struct repor
 /* An agent in a container can report any path, also one of another conversation of the user. */
 static bool is_in_reach(const struct instance *instance, const char *path)
 {
-	return !instance->recipe ||
-	       (path_is_below(path, or_empty(instance->recipe->home)) && !strstr(path, "/../"));
+	const char *home = place_home(instance);
+	return !home || (path_is_below(path, home) && !strstr(path, "/../"));
 }
 
 /* claude's word for a conversation that is too long is that for any request that is refused. */
@@ -689,7 +690,7 @@ static int read_note(const struct instance *instance, const struct agent *agent,
 	const struct process_id processes[] = { instance->run.reporter, instance->run.pane };
 	cleanup_holder_note struct holder_note note = { 0 };
 	/* The agent in a container has another pid there. */
-	if (!agent->processes || instance->recipe || !run_attempt(&instance->run) ||
+	if (!agent->processes || place_home(instance) || !run_attempt(&instance->run) ||
 	    !conversation->config_home || run_relation(&instance->run) == MACHINE_OTHER)
 		return HOLDER_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(processes) && !note.session_id; i++)

@@ -72,7 +72,7 @@ static char *find_one(const struct strvec *paths, const struct strvec *condition
 char *unreported_setting(const struct instance *instance, const struct agent *agent)
 {
 	cleanup_strvec struct strvec paths = { 0 }, managed = { 0 };
-	if (instance->recipe)
+	if (place_home(instance))
 		return NULL;
 	list_files(instance, agent, &paths, &managed);
 	char *found = find_one(&paths, &agent->report_off);

@@ -99,12 +99,12 @@ static int find_kept(const char *place, const char *pattern, struct transcript *
 static int find_latest(const struct instance *instance, const struct agent *agent,
 		       const char *place, struct transcript *ret, struct error *err)
 {
-	if (!agent->isolation_conversation || instance->recipe)
+	if (!agent->isolation_conversation || place_home(instance))
 		return error_set(
 			err, ERROR_INVALID,
 			"agentdeck cannot pack the conversations of %s%s: it does not know "
 			"a file that has only these, and no login",
-			agent->title, instance->recipe ? " in a container" : "");
+			agent->title, place_home(instance) ? " in a container" : "");
 	const int r = find_kept(place, agent->isolation_conversation, ret, err);
 	return r == TRANSCRIPT_NONE ? error_set(err, ERROR_NOT_FOUND,
 						"there is no %s in %s, so there is nothing to "
@@ -205,11 +205,10 @@ static int open_conversation(const struct instance *instance, const struct agent
 	cleanup_found struct found found = FOUND_NOTHING;
 	struct archive_source source;
 	cleanup_close int fd = -1;
-	const char *within = instance->recipe ? instance->recipe->home : NULL;
 	const int r = find(instance, agent, place, &file, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	if (transcript_open(within, file.path, &fd, err) < 0 ||
+	if (transcript_open(place_home(instance), file.path, &fd, err) < 0 ||
 	    describe_place(instance, agent_movable_files(agent), &file, &found, err) < 0)
 		return -1;
 	if ((extent == EXTENT_LINES ? archive_measure_lines : archive_measure)(fd, file.path,
@@ -234,7 +233,7 @@ static char *home_of(const struct deck *deck, const struct instance *instance,
 	const char *home = instance->conversation.config_home;
 	cleanup_free char *usual = deck_default_home(deck, agent);
 	const size_t length = strlen(deck->paths.home);
-	if (!home || instance->recipe || !parcel_is_path(home) || streq(home, or_empty(usual)))
+	if (!home || place_home(instance) || !parcel_is_path(home) || streq(home, or_empty(usual)))
 		return NULL;
 	if (strncmp(home, deck->paths.home, length) == 0 && home[length] == '/')
 		return xasprintf("~%s", home + length);

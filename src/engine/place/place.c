@@ -34,6 +34,12 @@ int place_find(const struct instance *instance, const struct place **ret, struct
 	return 0;
 }
 
+const char *place_home(const struct instance *instance)
+{
+	const struct place *place = by_name(instance->backend);
+	return place && place->home ? place->home(instance) : NULL;
+}
+
 void place_take_seen(struct run *run, const struct observation *seen)
 {
 	run->server = seen->server;

@@ -126,6 +126,11 @@ enum { PLACE_HAD_NOTHING = 1 };
 struct place {
 	const char *name;
 	const char *lost; /* why a run ended that no command ended, for people */
+	/* The program that takes the agent's reports where it runs; NULL: the deck's. */
+	const char *hook_program;
+
+	/* place_home() is how to ask.  No function: there is none. */
+	const char *(*home)(const struct instance *instance);
 
 	/* ---- does it live ---------------------------------------------------------------- */
 
@@ -271,6 +276,10 @@ extern const struct place place_host, place_container;
 int place_find(const struct instance *instance, const struct place **ret, struct error *err);
 /* The place of a run; NULL: this program does not know it. */
 const struct place *place_of(const struct place_run *run);
+/* The home that the agent has for itself, under the same path here and there: of its user's files,
+ * variables and processes it sees only what it was given.  NULL: it lives as its user does, in the
+ * user's home.  Borrowed. */
+const char *place_home(const struct instance *instance);
 
 /* End whatever still runs in any place for the instance of this id. */
 int place_end_unknown(struct deck *deck, const char *id, struct error *err);

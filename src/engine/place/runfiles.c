@@ -7,6 +7,7 @@
 #include "driver/capsule/capsule.h"
 #include "driver/tmux/tmux.h"
 #include "engine/deck/proof.h"
+#include "engine/place/place.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ int runfiles_open(const char *directory)
 static int write_conf(struct deck *deck, const struct instance *instance, int fd, struct error *err)
 {
 	/* An agent in a container must not get out through the terminal. */
-	const bool is_free = !instance->recipe ||
+	const bool is_free = !place_home(instance) ||
 			     settings_container(&deck->settings, instance->group).escapes == ON;
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_tmux_choices struct tmux_choices choices = { 0 };
@@ -200,7 +201,9 @@ static void add_hooks(struct json_object *settings, const struct agent *agent, c
 
 const char *runfiles_hook_program(const struct deck *deck, const struct instance *instance)
 {
-	return instance->recipe ? CAPSULE_PROGRAMS "/agentdeck" : deck->program;
+	const struct place *place;
+	return place_find(instance, &place, NULL) == 0 && place->hook_program ? place->hook_program
+									      : deck->program;
 }
 
 /* Where the agent's settings are. */

@@ -418,7 +418,7 @@ static int fill(int directory, void *data, struct error *err)
 	const struct filling *filling = data;
 	if (filling->carry->transcript < 0)
 		return 0;
-	return filling->instance->recipe
+	return place_home(filling->instance)
 		       ? carry_put(filling->carry, filling->instance, directory, err)
 		       : carry_copy(filling->carry, filling->instance, err);
 }

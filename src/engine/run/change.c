@@ -126,12 +126,12 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 	    deck_agent(deck, source->agent, &agent, err) < 0 ||
 	    lifecycle_check_fork(source, agent, err) < 0)
 		return -1;
-	if (source->recipe && branch->on_host)
+	if (place_home(source) && branch->on_host)
 		return error_set(err, ERROR_USAGE,
 				 "the agent and the conversation of a session in a container are "
 				 "in there, so its fork has a container, too: leave --no-container "
 				 "out");
-	if (source->recipe && branch->container)
+	if (place_home(source) && branch->container)
 		return error_set(err, ERROR_USAGE,
 				 "a fork of a session in a container has a container of the same "
 				 "recipe: leave --container out");
@@ -194,12 +194,12 @@ static int check_home(const struct instance *instance, const struct agent *agent
 {
 	const char *home = instance->conversation.config_home;
 	cleanup_transcript struct transcript found = { 0 };
-	if (!instance->recipe || !home || !location_is_known(agent))
+	if (!place_home(instance) || !home || !location_is_known(agent))
 		return 0;
 	int r = location_find(instance, session_id, &found, err);
 	if (r < 0 || (r == 0 && found.has_turns))
 		return r;
-	cleanup_free char *shown = visible(instance->recipe->home);
+	cleanup_free char *shown = visible(place_home(instance));
 	return error_set(err, ERROR_NOT_FOUND,
 			 "%s has no conversation %s with a turn in the home of this session's "
 			 "container (%s): check the id; for one of this machine, add a new session "
@@ -307,11 +307,11 @@ int lifecycle_set_home(struct deck *deck, const char *base, const char *home, st
 		return -1;
 	struct instance *instance = operation.instance;
 	const struct agent *agent = operation.agent;
-	if (instance->recipe || !agent->config_home_env)
+	if (place_home(instance) || !agent->config_home_env)
 		return error_set(err, ERROR_INVALID, "%s has no home that can be set: %s",
 				 agent->title,
-				 instance->recipe ? "in a container it is that of the container"
-						  : "no variable of it says where that is");
+				 place_home(instance) ? "in a container it is that of the container"
+						      : "no variable of it says where that is");
 	cleanup_free char *before = xstrdup(or_empty(instance->conversation.config_home));
 	if (owner_lock(deck, &conversations, err) < 0 ||
 	    location_set_home(deck, instance, agent, real, err) < 0 ||

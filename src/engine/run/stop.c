@@ -215,7 +215,7 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
 	    operation_admit(&operation, false, err) < 0)
 		return -1;
-	if (!operation.instance->recipe) {
+	if (!place_home(operation.instance)) {
 		cleanup_free char *title = visible(operation.instance->title);
 		return error_set(err, ERROR_INVALID, "%s runs on this host: it has no container",
 				 title);
@@ -247,7 +247,7 @@ static int discard(const struct operation *operation, bool must_free, struct err
 		if (!instance_has_container(instance))
 			replace_string(&instance->container_id, instance->base);
 	}
-	return instance->recipe ? operation_save(operation, err) : 0;
+	return place_home(instance) ? operation_save(operation, err) : 0;
 }
 
 /* What still runs could add to what its user was shown, so it ends first. */

@@ -158,7 +158,7 @@ static void leave_home(struct deck *deck, const struct removed *removed,
 static int free_container(struct deck *deck, struct instance *instance, struct error *err)
 {
 	const struct place *place;
-	if (!instance || !instance->recipe || !instance_has_container(instance))
+	if (!instance || !instance_has_container(instance))
 		return 0;
 	if (place_find(instance, &place, err) < 0 ||
 	    place->discard(deck, instance, DISCARD_FOR_GOOD, err) < 0)

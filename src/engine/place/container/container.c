@@ -11,6 +11,11 @@
 
 #include <string.h>
 
+static const char *container_home(const struct instance *instance)
+{
+	return instance->recipe ? instance->recipe->home : NULL;
+}
+
 /* The engine is asked with the start; here only what the window needs. */
 static int container_check_path(const struct instance *instance UNUSED, const char *path,
 				struct error *err)
@@ -150,6 +155,8 @@ static void container_usage(const struct place_run *run, struct place_usage *ret
 const struct place place_container = {
 	.name = "container",
 	.lost = "its container was stopped",
+	.hook_program = CAPSULE_PROGRAMS "/agentdeck",
+	.home = container_home,
 	.presence = container_presence,
 	.agent_is_live = container_agent_is_live,
 	.is_empty = container_is_empty,
