@@ -260,7 +260,7 @@ static void fake_usage(const struct place_run *run, struct place_usage *ret)
 	*ret = (struct place_usage){ .at_ms = clock_ms() };
 }
 
-static int fake_set_limits(struct deck *deck, const struct instance *instance,
+static int fake_set_limits(struct deck *deck, struct instance *instance,
 			   const struct limits *limits, enum limit_effect *ret, struct error *err)
 {
 	(void)deck;

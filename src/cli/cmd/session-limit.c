@@ -26,11 +26,8 @@ struct shown {
 };
 
 /* A container keeps the limits that it was made with, whatever the configuration says now. */
-static void show_container(const struct recipe *recipe, enum limit limit, struct shown *shown)
+static void show_kept(int64_t held, struct shown *shown)
 {
-	const int64_t held = limit == LIMIT_MEMORY_MAX  ? recipe->memory
-			     : limit == LIMIT_TASKS_MAX ? recipe->pids
-							: 0;
 	if (held == (shown->value != LIMIT_INFINITY ? shown->value : 0))
 		return;
 	*shown = (struct shown){
@@ -44,10 +41,11 @@ static struct shown shown_limit(const struct settings *settings, const struct in
 {
 	struct shown shown = { 0 };
 	enum limit_origin origin;
+	const struct place *place;
 	shown.value = settings_limit(settings, instance, limit, &origin, &shown.group);
 	shown.from = limit_origin_name(origin);
-	if (instance->recipe)
-		show_container(instance->recipe, limit, &shown);
+	if (place_find(instance, &place, NULL) == 0 && place->kept_limit)
+		show_kept(place->kept_limit(instance, limit), &shown);
 	return shown;
 }
 

@@ -120,6 +120,7 @@ enum place_discard {
 	DISCARD_FOR_GOOD,
 };
 enum { PLACE_HAD_NOTHING = 1 };
+enum { PLACE_CHANGED = 1 };
 
 /* The caller of a function without a deck has seen that the run is of this boot and this machine.
  * A listing can afford these: they start no child process, but for silence(). */
@@ -262,10 +263,21 @@ struct place {
 	void (*find_gaps)(struct deck *deck, const struct instance *instance,
 			  struct limit_gaps *ret);
 
+	/* Could a run of the instance have this limit?  ERROR_USAGE says what to do instead.  No
+	 * function: it could have every limit. */
+	int (*check_limit)(const struct instance *instance, enum limit limit, struct error *err);
+
+	/* The limits have changed: write into the instance what a new run gets.  The caller saves
+	 * it.  No function: each run gets what holds when it begins. */
+	void (*keep_limits)(const struct deck *deck, struct instance *instance);
+
+	/* The limit that keep_limits() has written; 0: none. */
+	int64_t (*kept_limit)(const struct instance *instance, enum limit limit);
+
 	/* The limits of the instance, on a run that is there; *ret tells when they hold.  What
-	 * could not be set is a warning. */
-	int (*set_limits)(struct deck *deck, const struct instance *instance,
-			  const struct limits *limits, enum limit_effect *ret, struct error *err);
+	 * could not be set is a warning.  PLACE_CHANGED: the caller saves the instance. */
+	int (*set_limits)(struct deck *deck, struct instance *instance, const struct limits *limits,
+			  enum limit_effect *ret, struct error *err);
 };
 
 /* engine/place/host/ and engine/place/container/.  Only the list of places in place.c names them,

@@ -2,7 +2,6 @@
 #include "engine/run/limit.h"
 
 #include "base/log.h"
-#include "engine/place/container/resolve.h"
 #include "engine/place/gaps.h"
 #include "engine/run/operation.h"
 
@@ -21,37 +20,28 @@ static void log_limits(const struct limits *limits, const char *effect)
 static int apply(const struct operation *operation, enum limit_effect *ret, struct error *err)
 {
 	struct deck *deck = operation->deck;
-	const struct instance *instance = operation->instance;
+	struct instance *instance = operation->instance;
 	const struct limits limits = settings_limits(&deck->settings, instance);
 	*ret = LIMIT_EFFECT_NEXT_START;
 	if (run_relation(&instance->run) == MACHINE_OTHER ||
 	    operation->place->observe(deck, instance, OBSERVE_PROCESS).presence == PRESENCE_NONE)
 		return 0;
-	return operation->place->set_limits(deck, instance, &limits, ret, err);
-}
-
-/* The container has them now, so that the next start does not make it again. */
-static int note_applied(const struct operation *operation, enum limit_effect effect,
-			struct error *err)
-{
-	struct instance *instance = operation->instance;
-	if (!instance->recipe || effect != LIMIT_EFFECT_NOW)
-		return 0;
-	instance->container_memory = instance->recipe->memory;
-	instance->container_pids = instance->recipe->pids;
-	return operation_save(operation, err);
+	const int r = operation->place->set_limits(deck, instance, &limits, ret, err);
+	return r == PLACE_CHANGED ? operation_save(operation, err) : r;
 }
 
 /* A limit can always be taken away. */
 int lifecycle_check_limits(const struct instance *instance, const struct limit_change *change,
 			   struct error *err)
 {
-	for (enum limit limit = 0; instance->recipe && limit < LIMIT_COUNT; limit++) {
+	const struct place *place;
+	if (place_find(instance, &place, err) < 0)
+		return -1;
+	for (enum limit limit = 0; place->check_limit && limit < LIMIT_COUNT; limit++) {
 		const int64_t value = limit_value(&change->limits, limit);
-		const char *instead = container_limit_instead(limit);
-		if (change->given[limit] && instead && value && value != LIMIT_INFINITY)
-			return error_set(err, ERROR_USAGE, "%s cannot set %s for a container: %s",
-					 instance->recipe->engine, limit_name(limit), instead);
+		if (change->given[limit] && value && value != LIMIT_INFINITY &&
+		    place->check_limit(instance, limit, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -72,11 +62,9 @@ int lifecycle_set_limits(struct deck *deck, const char *base, const struct limit
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
 		if (change->given[limit])
 			*limit_of(&instance->limits, limit) = limit_value(&change->limits, limit);
-	if (instance->recipe)
-		container_limit(deck, instance, instance->recipe);
+	if (operation.place->keep_limits)
+		operation.place->keep_limits(deck, instance);
 	if (operation_save(&operation, err) < 0 || apply(&operation, &effect, err) < 0)
-		return -1;
-	if (note_applied(&operation, effect, err) < 0)
 		return -1;
 	log_limits(&instance->limits, effects[effect]);
 	gaps_warn(deck, instance);

@@ -40,7 +40,7 @@ static int container_probe(struct deck *deck, const struct instance *instance, s
 	return 0;
 }
 
-/* Memory and processes, in place.  The manifest has the new recipe already. */
+/* Memory and processes, in place. */
 static int limit_now(struct ladder *ladder, struct error *err)
 {
 	if (ladder_open(ladder, err) < 0)
@@ -50,21 +50,40 @@ static int limit_now(struct ladder *ladder, struct error *err)
 	return ladder_limit(ladder, err);
 }
 
-static int container_set_limits(struct deck *deck, const struct instance *instance,
+static int container_set_limits(struct deck *deck, struct instance *instance,
 				const struct limits *limits UNUSED, enum limit_effect *ret,
-				struct error *err)
+				struct error *err UNUSED)
 {
-	cleanup_instance struct instance *copy = NULL;
 	cleanup_error struct error failure = { 0 };
+	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = instance };
 	*ret = LIMIT_EFFECT_NEXT_START;
-	if (deck_load(deck, instance->base, &copy, err) < 0)
-		return -1;
-	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
-	if (limit_now(&ladder, &failure) < 0)
+	if (limit_now(&ladder, &failure) < 0) {
 		deck_warn(deck, "the limits do not hold yet: %s", failure.message);
-	else
-		*ret = LIMIT_EFFECT_NOW;
-	return 0;
+		return 0;
+	}
+	*ret = LIMIT_EFFECT_NOW;
+	return PLACE_CHANGED;
+}
+
+static int container_check_limit(const struct instance *instance, enum limit limit,
+				 struct error *err)
+{
+	const char *instead = container_limit_instead(limit);
+	return instead ? error_set(err, ERROR_USAGE, "%s cannot set %s for a container: %s",
+				   instance->recipe->engine, limit_name(limit), instead)
+		       : 0;
+}
+
+static void container_keep_limits(const struct deck *deck, struct instance *instance)
+{
+	container_limit(deck, instance, instance->recipe);
+}
+
+static int64_t container_kept_limit(const struct instance *instance, enum limit limit)
+{
+	return limit == LIMIT_MEMORY_MAX  ? instance->recipe->memory
+	       : limit == LIMIT_TASKS_MAX ? instance->recipe->pids
+					  : 0;
 }
 
 static void container_find_gaps(struct deck *deck UNUSED, const struct instance *instance,
@@ -184,5 +203,8 @@ const struct place place_container = {
 	.exec = container_exec,
 	.usage = container_usage,
 	.find_gaps = container_find_gaps,
+	.check_limit = container_check_limit,
+	.keep_limits = container_keep_limits,
+	.kept_limit = container_kept_limit,
 	.set_limits = container_set_limits,
 };

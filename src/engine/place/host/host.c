@@ -95,7 +95,7 @@ static int set_unit_limits(struct deck *deck, const struct instance *instance,
 	return r ? r : unit_set_limits(deck_bus(deck), instance->run.unit, &of_scope, err);
 }
 
-static int host_set_limits(struct deck *deck, const struct instance *instance,
+static int host_set_limits(struct deck *deck, struct instance *instance,
 			   const struct limits *limits, enum limit_effect *ret, struct error *err)
 {
 	*ret = LIMIT_EFFECT_NEXT_SCOPE;
