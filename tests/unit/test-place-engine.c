@@ -382,7 +382,7 @@ static int climb(struct error *err)
 
 static int change_image(struct error *err)
 {
-	return container_change_image(instance->recipe, IMAGE, err);
+	return container_change(&deck, instance, CONTAINER_IMAGE, IMAGE, err);
 }
 
 /* Whoever asks the engine, and the calls that it needs to know what is there. */

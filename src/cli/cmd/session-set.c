@@ -168,7 +168,7 @@ static int set_agent(struct app *app, const char *base, const struct field_chang
 static int set_image(struct app *app, const char *base, const struct field_change *change,
 		     char **ret_note, struct error *err)
 {
-	if (lifecycle_set_image(&app->deck, base, change->value, err) < 0)
+	if (lifecycle_set_container(&app->deck, base, CONTAINER_IMAGE, change->value, err) < 0)
 		return -1;
 	*ret_note = xstrdup("The next start makes a new container from it; files that were written "
 			    "in the old one are lost, outside of its home, work directory and "
@@ -179,7 +179,7 @@ static int set_image(struct app *app, const char *base, const struct field_chang
 static int set_mount(struct app *app, const char *base, const struct field_change *change,
 		     char **ret_note, struct error *err)
 {
-	if (lifecycle_set_mount(&app->deck, base, change->value, err) < 0)
+	if (lifecycle_set_container(&app->deck, base, CONTAINER_MOUNT, change->value, err) < 0)
 		return -1;
 	*ret_note = xstrdup("The next start makes a new container with it; files that were written "
 			    "in the old one are lost, outside of its home, work directory and "
@@ -190,7 +190,7 @@ static int set_mount(struct app *app, const char *base, const struct field_chang
 static int set_secret(struct app *app, const char *base, const struct field_change *change,
 		      char **ret_note, struct error *err)
 {
-	if (lifecycle_set_secret(&app->deck, base, change->value, err) < 0)
+	if (lifecycle_set_container(&app->deck, base, CONTAINER_SECRET, change->value, err) < 0)
 		return -1;
 	*ret_note = xstrdup("It is looked up at the next start");
 	return 0;

@@ -374,51 +374,12 @@ int lifecycle_set_group(struct deck *deck, const char *base, const char *group, 
 	return 0;
 }
 
-/* none: what a session without a container has, for its refusal ("no image"). */
-static int open_recipe(struct deck *deck, const char *base, const char *none, struct operation *ret,
-		       struct error *err)
-{
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, ret, err) < 0)
-		return -1;
-	if (!ret->instance->recipe)
-		return error_set(err, ERROR_INVALID,
-				 "%s has %s: it lives on this host, not in a container",
-				 ret->instance->title, none);
-	return 0;
-}
-
-int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err)
+int lifecycle_set_container(struct deck *deck, const char *base, enum container_part part,
+			    const char *value, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
-	if (open_recipe(deck, base, "no image", &operation, err) < 0)
-		return -1;
-	struct instance *instance = operation.instance;
-	cleanup_free char *before = xstrdup(or_empty(instance->recipe->image_id));
-	if (container_change_image(instance->recipe, image, err) < 0 ||
-	    operation_save(&operation, err) < 0)
-		return -1;
-	log_info("image: %s -> %s", before, instance->recipe->image_id);
-	return 0;
-}
-
-int lifecycle_set_secret(struct deck *deck, const char *base, const char *secret, struct error *err)
-{
-	cleanup_operation struct operation operation = { 0 };
-	if (open_recipe(deck, base, "no secrets", &operation, err) < 0)
-		return -1;
-	struct instance *instance = operation.instance;
-	return container_change_secret(instance->recipe, secret, err) < 0
-		       ? -1
-		       : operation_save(&operation, err);
-}
-
-int lifecycle_set_mount(struct deck *deck, const char *base, const char *mount, struct error *err)
-{
-	cleanup_operation struct operation operation = { 0 };
-	if (open_recipe(deck, base, "no mounts", &operation, err) < 0)
-		return -1;
-	struct instance *instance = operation.instance;
-	return container_change_mount(deck, instance->id, instance->recipe, mount, err) < 0
+	return operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+			       container_change(deck, operation.instance, part, value, err) < 0
 		       ? -1
 		       : operation_save(&operation, err);
 }

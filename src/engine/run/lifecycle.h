@@ -255,16 +255,10 @@ int lifecycle_set_group(struct deck *deck, const char *base, const char *group, 
  * top). Killed in between, some are moved; a second call moves the rest. */
 int lifecycle_move_group(struct deck *deck, const char *from, const char *to, size_t *ret_count,
 			 struct error *err);
-/* Make its container from this image at the next start, which costs what was written in the old
- * one.  ERROR_INVALID: it has no container. */
-int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err);
-/* Set a mount of its container, "SOURCE[:TARGET][:ro]", from its next start.  ERROR_INVALID: it has
- * no container, or an agent can write the directory above (engine/place/container/nesting.h). */
-int lifecycle_set_mount(struct deck *deck, const char *base, const char *mount, struct error *err);
-/* "NAME[=SOURCE]": where its container's agent gets this variable from at its next start.
- * ERROR_INVALID: it has no container. */
-int lifecycle_set_secret(struct deck *deck, const char *base, const char *secret,
-			 struct error *err);
+/* container_change(), from its next start, which for an image or a mount costs what was written in
+ * the old container. */
+int lifecycle_set_container(struct deck *deck, const char *base, enum container_part part,
+			    const char *value, struct error *err);
 /* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
 int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err);
 /* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or

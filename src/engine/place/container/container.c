@@ -90,12 +90,9 @@ static void container_find_gaps(struct deck *deck UNUSED, const struct instance 
 				struct limit_gaps *ret)
 {
 	const struct recipe *recipe = instance->recipe;
-	const struct engine_address address = { .url = recipe->address,
-						.tls = recipe->tls,
-						.context = recipe->context };
 	cleanup_engine struct engine *engine = NULL;
 	struct engine_facts facts = { 0 };
-	const bool is_known = engine_open(&address, &engine, NULL) == 0 &&
+	const bool is_known = container_open_engine(recipe, &engine, NULL) == 0 &&
 			      engine_facts(engine, &facts, NULL) == 0;
 	const struct {
 		bool is_counted;

@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
+#include "engine/place/container/resolve.h"
 #include "model/plan/recreate.h"
 
 #include <string.h>
@@ -69,10 +70,7 @@ static int find_container(struct ladder *ladder, struct error *err)
 int ladder_open(struct ladder *ladder, struct error *err)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
-	const struct engine_address address = { .url = recipe->address,
-						.tls = recipe->tls,
-						.context = recipe->context };
-	if (engine_open(&address, &ladder->engine, err) < 0)
+	if (container_open_engine(recipe, &ladder->engine, err) < 0)
 		return -1;
 	const char *kind = engine_kind_name(engine_kind_of(ladder->engine));
 	/* What another engine does not have is not gone. */

@@ -4,7 +4,6 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "driver/engine/engine.h"
 #include "engine/place/container/build.h"
 #include "engine/place/container/nesting.h"
 
@@ -375,6 +374,14 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	return error_move(err, &why);
 }
 
+int container_open_engine(const struct recipe *recipe, struct engine **ret, struct error *err)
+{
+	const struct engine_address address = { .url = recipe->address,
+						.tls = recipe->tls,
+						.context = recipe->context };
+	return engine_open(&address, ret, err);
+}
+
 /* ---- the recipe ------------------------------------------------------------------------------ */
 
 static const char *or_else(const char *given, const char *configured)
@@ -494,11 +501,8 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 
 void container_drop(const struct recipe *recipe)
 {
-	const struct engine_address address = { .url = recipe->address,
-						.tls = recipe->tls,
-						.context = recipe->context };
 	cleanup_engine struct engine *engine = NULL;
-	if (recipe->build && engine_open(&address, &engine, NULL) == 0)
+	if (recipe->build && container_open_engine(recipe, &engine, NULL) == 0)
 		build_discard(engine, recipe);
 }
 
@@ -509,27 +513,27 @@ void container_keep(const struct instance *instance)
 	cleanup_error struct error err = { 0 };
 	if (!recipe || !recipe->build)
 		return;
-	const struct engine_address address = { .url = recipe->address,
-						.tls = recipe->tls,
-						.context = recipe->context };
-	if (engine_open(&address, &engine, &err) < 0 || build_settle(engine, recipe, &err) < 0)
+	if (container_open_engine(recipe, &engine, &err) < 0 ||
+	    build_settle(engine, recipe, &err) < 0)
 		log_warning("the image has no name that keeps it yet: %s", err.message);
 }
 
-int container_change_image(struct recipe *recipe, const char *image, struct error *err)
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static int change_image(const char *image, struct recipe *recipe, struct error *err)
 {
-	const struct engine_address address = { .url = recipe->address,
-						.tls = recipe->tls,
-						.context = recipe->context };
 	cleanup_engine struct engine *engine = NULL;
-	return engine_open(&address, &engine, err) < 0
-		       ? -1
-		       : settle_image(engine, recipe->engine, image, recipe, err);
+	cleanup_free char *before = xstrdup(or_empty(recipe->image_id));
+	if (container_open_engine(recipe, &engine, err) < 0 ||
+	    settle_image(engine, recipe->engine, image, recipe, err) < 0)
+		return -1;
+	log_info("image: %s -> %s", before, recipe->image_id);
+	return 0;
 }
 
 /* The mount that it replaces may be anywhere in the list, and its target is free while it is. */
-int container_change_mount(const struct deck *deck, const char *id, struct recipe *recipe,
-			   const char *text, struct error *err)
+static int change_mount(const struct deck *deck, const char *id, const char *text,
+			struct recipe *recipe, struct error *err)
 {
 	cleanup_recipe struct recipe *changed = recipe_copy(recipe);
 	cleanup_free char *copy = xstrdup(text);
@@ -544,7 +548,16 @@ int container_change_mount(const struct deck *deck, const char *id, struct recip
 	return 0;
 }
 
-int container_change_secret(struct recipe *recipe, const char *text, struct error *err)
+int container_change(const struct deck *deck, struct instance *instance, enum container_part part,
+		     const char *text, struct error *err)
 {
-	return apply_secret(text, recipe, err);
+	static const char *const names[] = { "image", "mounts", "secrets" };
+	struct recipe *recipe = instance->recipe;
+	if (!recipe)
+		return error_set(err, ERROR_INVALID,
+				 "%s has no %s: it lives on this host, not in a container",
+				 instance->title, names[part]);
+	return part == CONTAINER_IMAGE   ? change_image(text, recipe, err)
+	       : part == CONTAINER_MOUNT ? change_mount(deck, instance->id, text, recipe, err)
+					 : apply_secret(text, recipe, err);
 }

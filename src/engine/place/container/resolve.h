@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "driver/engine/engine.h"
 #include "engine/deck/deck.h"
 #include "model/session/recipe.h"
 
@@ -66,11 +67,13 @@ void container_limit(const struct deck *deck, const struct instance *instance,
 /* Engines have no word for this limit: what to do instead.  NULL: they have.  Static. */
 const char *container_limit_instead(enum limit limit);
 
-/* "SOURCE[:TARGET][:ro]" in place of the mount at this target, or a new one.  id: of the session. */
-int container_change_mount(const struct deck *deck, const char *id, struct recipe *recipe,
-			   const char *text, struct error *err);
-/* "NAME[=SOURCE]" in place of the secret of this name, or a new one. */
-int container_change_secret(struct recipe *recipe, const char *text, struct error *err);
-/* Another image for this recipe, from the same engine.  It is found first: on an error the recipe
- * is as it was. */
-int container_change_image(struct recipe *recipe, const char *image, struct error *err);
+/* Speak to the recipe's engine. */
+int container_open_engine(const struct recipe *recipe, struct engine **ret, struct error *err);
+
+/* What a change names: an image of the same engine; "SOURCE[:TARGET][:ro]" in place of the mount at
+ * this target, or a new one; "NAME[=SOURCE]" in place of the secret of this name, or a new one. */
+enum container_part { CONTAINER_IMAGE, CONTAINER_MOUNT, CONTAINER_SECRET };
+/* Change the recipe of the instance; on an error it is as it was.  ERROR_INVALID: the instance has
+ * none, or may not mount that. */
+int container_change(const struct deck *deck, struct instance *instance, enum container_part part,
+		     const char *text, struct error *err);
