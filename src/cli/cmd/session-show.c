@@ -223,7 +223,7 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	json_set(object, "workspace",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
-	json_set(object, "recipe", instance->recipe ? recipe_to_json(instance->recipe) : NULL);
+	json_set(object, "recipe", recipe_to_json(instance->recipe));
 	cleanup_strvec struct strvec inside = { 0 };
 	list_inside(instance, &inside);
 	json_set_strings(object, "inside", &inside);

@@ -105,7 +105,7 @@ static int is_rest(int directory, bool *ret, struct error *err)
 /* The directories of a session in a container, which no other session uses. */
 static bool is_of_container(const struct instance *instance, const char *name)
 {
-	return instance && instance->recipe &&
+	return instance && instance_has_home(instance) &&
 	       (streq(name, PATHS_CAPSULE_DIRECTORY) || streq(name, PATHS_HOME_DIRECTORY) ||
 		streq(name, PATHS_USERS_DIRECTORY));
 }

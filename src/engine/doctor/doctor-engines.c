@@ -63,13 +63,13 @@ static void take_sessions(struct deck *deck, struct strvec *names, struct doctor
 		if (row->damage || !streq(row->backend, PLACE_CONTAINER))
 			continue;
 		facts->uses_containers = true;
-		if (deck_load(deck, row->base, &instance, NULL) < 0 || !instance->recipe)
+		if (deck_load(deck, row->base, &instance, NULL) < 0)
 			continue;
-		const struct recipe *recipe = instance->recipe;
-		add_name(names, recipe->address);
-		facts->limits_memory |= recipe->memory > 0;
-		facts->limits_pids |= recipe->pids > 0;
-		facts->limits_cpus |= recipe->cpus > 0;
+		const struct container_needs needs = container_needs(instance);
+		add_name(names, needs.address.url);
+		facts->limits_memory |= needs.memory;
+		facts->limits_pids |= needs.pids;
+		facts->limits_cpus |= needs.cpus;
 	}
 }
 

@@ -164,6 +164,11 @@ struct place {
 	 * ERROR_UNAVAILABLE, ERROR_NOT_FOUND. */
 	int (*check_path)(const struct instance *instance, const char *path, struct error *err);
 
+	/* The session's directory is `real` now, which its user calls `named`: write into the
+	 * instance that a new run has it.  ERROR_INVALID: none may.  No function: each has it. */
+	int (*take_directory)(const struct deck *deck, struct instance *instance, const char *real,
+			      const char *named, struct error *err);
+
 	/* Could a run be brought up here?  Asked before something is ended that is to be started
 	 * again.  The message says that nothing was ended.  Leaves nothing behind. */
 	int (*probe)(struct deck *deck, const struct instance *instance, struct error *err);
@@ -207,7 +212,8 @@ struct place {
 
 	/* Free what the place keeps between two runs (a container), since the session goes or its
 	 * user wants that.  The instance has no run.  The conversation and its home stay.
-	 * PLACE_HAD_NOTHING: there was no container of its own. */
+	 * PLACE_HAD_NOTHING: there was no container of its own.  After an error the instance says
+	 * that there may be something. */
 	int (*discard)(struct deck *deck, struct instance *instance, enum place_discard how,
 		       struct error *err);
 

@@ -95,7 +95,7 @@ struct asked *asked_engines(struct deck *deck, const struct known *known, struct
 	struct asked *asked = xcalloc(1, sizeof(*asked));
 	const struct settings *settings = &deck->settings;
 	for (size_t i = 0; i < known->count; i++)
-		if (known->sessions[i].has_recipe)
+		if (known->sessions[i].engine)
 			ask(deck, asked, &known->sessions[i].address,
 			    known->sessions[i].has_container, strays);
 	ask_by_name(deck, asked, settings->container.engine, strays);

@@ -2,6 +2,7 @@
 #include "engine/reconcile/known.h"
 
 #include "driver/store/trash.h"
+#include "engine/place/container/resolve.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -43,21 +44,18 @@ static struct known_session *add(struct known *known, const struct store *store,
 
 static void take(struct known_session *session, const struct instance *instance)
 {
-	const struct recipe *recipe = instance->recipe;
+	const struct container_needs needs = container_needs(instance);
 	replace_string(&session->id, instance->id);
 	replace_string(&session->title, instance->title);
 	replace_string(&session->directory, instance->cwd);
 	if (instance->workspace && instance->workspace->is_made)
 		replace_string(&session->tree, instance->workspace->path);
-	if (!recipe)
-		return;
-	session->has_recipe = true;
 	session->has_container = instance_has_container(instance);
-	replace_string(&session->engine, recipe->engine);
+	session->engine = xstrdup_or_null(needs.engine);
 	session->address = (struct engine_address){
-		.url = xstrdup(recipe->address),
-		.tls = xstrdup_or_null(recipe->tls),
-		.context = xstrdup_or_null(recipe->context),
+		.url = xstrdup_or_null(needs.address.url),
+		.tls = xstrdup_or_null(needs.address.tls),
+		.context = xstrdup_or_null(needs.address.context),
 	};
 }
 

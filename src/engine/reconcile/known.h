@@ -12,10 +12,10 @@ struct known_session {
 	char *id, *base, *title, *profile, *directory;
 	enum stray_session where; /* STRAY_OF_LISTED or STRAY_OF_REMOVED */
 	char *tree;               /* that was made for it, or NULL */
-	/* For a session in a container: its engine, and whether that may have something of it. */
-	bool has_recipe, has_container;
-	struct engine_address address;
+	/* of a session in a container, else NULL; it may have something of the session, or not */
 	char *engine;
+	bool has_container;
+	struct engine_address address;
 };
 
 struct known {

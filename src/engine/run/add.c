@@ -306,8 +306,8 @@ static int settle_carry(const struct lifecycle_new *wish, const struct agent *ag
 	const char *id = wish->forked_from ? wish->forked_from : instance->conversation.session_id;
 	const bool is_elsewhere = wish->container || wish->like ||
 				  (wish->tree && agent->id_scope != ID_SCOPE_GLOBAL);
-	if (id && is_elsewhere &&
-	    carry_find(instance, agent, id, wish->like ? wish->like->home : NULL, ret, err) < 0)
+	const char *within = wish->like ? place_home(wish->like) : NULL;
+	if (id && is_elsewhere && carry_find(instance, agent, id, within, ret, err) < 0)
 		return -1;
 	/* A copy in a tree begins in that. */
 	if (wish->tree)
@@ -335,9 +335,7 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 	if (!wish->container && !wish->like)
 		return 0;
 	if (wish->like) {
-		recipe = recipe_copy(wish->like);
-		recipe_drop_tree_mounts(recipe);
-		container_limit(deck, instance, recipe);
+		recipe = container_copy(deck, wish->like, instance);
 	} else if (container_resolve(deck, wish->container, instance, &recipe, err) < 0) {
 		return -1;
 	}
@@ -456,14 +454,14 @@ static void drop_built(const struct recipe **recipe)
 struct prepared {
 	struct instance *instance;
 	const struct agent *agent;
-	struct recipe *recipe;
+	struct recipe *container;
 	struct carry carry;
 };
 
 static void prepared_clear(struct prepared *prepared)
 {
 	instance_free(prepared->instance);
-	recipe_free(prepared->recipe);
+	recipe_free(prepared->container);
 	carry_clear(&prepared->carry);
 }
 #define cleanup_prepared CLEANUP(prepared_clear)
@@ -510,7 +508,7 @@ static int prepare(struct deck *deck, const struct lifecycle_new *wish, struct p
 	    check_tree(wish, ret->agent, instance, err) < 0 ||
 	    settle_latest(wish, ret->agent, instance, err) < 0 ||
 	    settle_carry(wish, ret->agent, instance, &ret->carry, err) < 0 ||
-	    settle_container(deck, wish, instance, &ret->recipe, err) < 0)
+	    settle_container(deck, wish, instance, &ret->container, err) < 0)
 		return -1;
 	settle_copy(wish, ret->agent, instance);
 	return 0;
@@ -561,7 +559,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	if (prepare(deck, wish, &prepared, err) < 0)
 		return -1;
 	struct instance *instance = prepared.instance;
-	built = wish->like ? NULL : prepared.recipe;
+	built = wish->like ? NULL : prepared.container;
 	if (claim_id(deck, instance, &conversations, err) < 0 ||
 	    lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0 ||
 	    settle_title(wish, &rows, instance, err) < 0)
@@ -576,7 +574,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	/* A conversation that is carried along is a copy already. */
 	if (!prepared.carry.path)
 		location_note_fork(instance, prepared.agent);
-	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.recipe), &prepared.carry);
+	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.container), &prepared.carry);
 	if (put(deck, lock, wish, &prepared, err) < 0)
 		return -1;
 	built = NULL;

@@ -13,7 +13,6 @@
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
-#include "engine/place/container/nesting.h"
 #include "engine/place/gaps.h"
 #include "engine/run/ending.h"
 #include "engine/run/operation.h"
@@ -158,7 +157,7 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 		.end_policy = source->end_policy,
 		.limits = source->limits,
 		.container = branch->container,
-		.like = source->recipe,
+		.like = place_home(source) ? source : NULL,
 		.tree = branch->tree || source->workspace ? &tree : NULL,
 	};
 	return branch->title ? lifecycle_add(deck, &wish, ret, err)
@@ -242,16 +241,6 @@ int lifecycle_set_session_id(struct deck *deck, const char *base, const char *se
 	return 0;
 }
 
-static int check_new_directory(const struct deck *deck, const struct instance *instance,
-			       const char *real, const char *named, struct error *err)
-{
-	cleanup_recipe struct recipe *moved = recipe_copy(instance->recipe);
-	replace_string(&moved->directory, real);
-	return nesting_check_path(deck, named, err) < 0
-		       ? -1
-		       : nesting_check(deck, instance->id, moved, err);
-}
-
 int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_move *move,
 		       struct error *err)
 {
@@ -276,14 +265,13 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 		move->instance = TAKE_PTR(operation.instance);
 		return 0;
 	}
-	if (instance->recipe && check_new_directory(deck, instance, real, move->path, err) < 0)
+	if (operation.place->take_directory &&
+	    operation.place->take_directory(deck, instance, real, move->path, err) < 0)
 		return -1;
 	(void)location_settle_home(deck, instance, operation.agent);
 	if (location_move(instance, operation.agent, real, move->copies_transcript, &outcome, err) <
 	    0)
 		return -1;
-	if (instance->recipe)
-		replace_string(&instance->recipe->directory, real);
 	if (operation_save(&operation, err) < 0)
 		return -1;
 	log_info("directory: %s -> %s launch=%s", before, real,

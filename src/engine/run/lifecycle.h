@@ -34,9 +34,9 @@ struct lifecycle_new {
 	enum end_policy end_policy;
 	struct limits limits;
 	const struct container_order *container; /* NULL: it lives on this host.  Borrowed */
-	/* The recipe of its container; the conversation to begin with is in the home of that one.
-	 * NULL: none.  Borrowed */
-	const struct recipe *like;
+	/* A session with a container, whose recipe it has; the conversation to begin with is in the
+	 * home of that one.  NULL: none.  Borrowed */
+	const struct instance *like;
 	const struct tree_order *tree; /* NULL: it works in the directory itself.  Borrowed */
 	const char *notes;             /* the user's own words about it, or NULL */
 	const char *imported_from;     /* as in struct instance */

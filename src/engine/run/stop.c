@@ -244,8 +244,6 @@ static int discard(const struct operation *operation, bool must_free, struct err
 		deck_warn(deck, "the container %s is left: %s; agentdeck prune tries again",
 			  instance->base, why.message);
 		error_clear(&why);
-		if (!instance_has_container(instance))
-			replace_string(&instance->container_id, instance->base);
 	}
 	return place_home(instance) ? operation_save(operation, err) : 0;
 }

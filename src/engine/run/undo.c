@@ -115,8 +115,7 @@ static int reclaim_tree(struct store_profile_lock *lock, const struct removed *r
 static void warn_of_places(struct deck *deck, const struct instance *instance)
 {
 	cleanup_error struct error err = { 0 };
-	if (instance && instance->recipe &&
-	    nesting_check(deck, instance->id, instance->recipe, &err) < 0)
+	if (instance && nesting_check_session(deck, instance, &err) < 0)
 		deck_warn(deck, "%s is back, but a container should not have its places: %s",
 			  instance->title, err.message);
 }

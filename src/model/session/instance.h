@@ -274,6 +274,12 @@ static inline bool instance_has_container(const struct instance *instance)
 	return !is_empty(instance->container_id);
 }
 
+/* Is its agent's home in its directory, with what else its place needs? */
+static inline bool instance_has_home(const struct instance *instance)
+{
+	return instance->recipe;
+}
+
 /* All zero but for the allocated struct itself; instance_free() takes NULL and half-built ones. */
 struct instance *instance_new(void) MUST_USE;
 void instance_free(struct instance *instance);

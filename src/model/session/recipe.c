@@ -263,7 +263,7 @@ struct recipe *recipe_copy(const struct recipe *recipe)
 
 struct json_object *recipe_to_json(const struct recipe *recipe)
 {
-	return fields_to_json(&recipe_fields, recipe);
+	return recipe ? fields_to_json(&recipe_fields, recipe) : NULL;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

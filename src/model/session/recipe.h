@@ -117,8 +117,8 @@ size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret);
 /* A secret of the same name is replaced. */
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source);
 
-/* Unknown keys are kept: all of the recipe's, and those of a mount or secret that is still the
- * same one.  The caller puts the object. */
+/* NULL for NULL.  Unknown keys are kept: all of the recipe's, and those of a mount or secret that
+ * is still the same one.  The caller puts the object. */
 struct json_object *recipe_to_json(const struct recipe *recipe) MUST_USE;
 /* The table for fields_parse() and fields_read().  ERROR_CORRUPT names the key: engine, address,
  * image_id, user, home and directory are required. */

@@ -7,6 +7,7 @@
 
 #include "base/program.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/nesting.h"
 #include "engine/place/container/resolve.h"
 
 #include <string.h>
@@ -25,6 +26,16 @@ static int container_check_path(const struct instance *instance UNUSED, const ch
 		return error_set(err, ERROR_UNAVAILABLE,
 				 "tmux is not installed: install tmux 3.2 or newer");
 	return 0;
+}
+
+static int container_take_directory(const struct deck *deck, struct instance *instance,
+				    const char *real, const char *named, struct error *err)
+{
+	if (instance->recipe)
+		replace_string(&instance->recipe->directory, real);
+	return nesting_check_path(deck, named, err) < 0
+		       ? -1
+		       : nesting_check_session(deck, instance, err);
 }
 
 /* What can be known before the run is ended: does the engine answer, and is the container ours? */
@@ -70,20 +81,23 @@ static int container_check_limit(const struct instance *instance, enum limit lim
 {
 	const char *instead = container_limit_instead(limit);
 	return instead ? error_set(err, ERROR_USAGE, "%s cannot set %s for a container: %s",
-				   instance->recipe->engine, limit_name(limit), instead)
+				   or_empty(container_needs(instance).engine), limit_name(limit),
+				   instead)
 		       : 0;
 }
 
 static void container_keep_limits(const struct deck *deck, struct instance *instance)
 {
-	container_limit(deck, instance, instance->recipe);
+	if (instance->recipe)
+		container_limit(deck, instance, instance->recipe);
 }
 
 static int64_t container_kept_limit(const struct instance *instance, enum limit limit)
 {
-	return limit == LIMIT_MEMORY_MAX  ? instance->recipe->memory
-	       : limit == LIMIT_TASKS_MAX ? instance->recipe->pids
-					  : 0;
+	const struct recipe *recipe = instance->recipe;
+	return recipe && limit == LIMIT_MEMORY_MAX  ? recipe->memory
+	       : recipe && limit == LIMIT_TASKS_MAX ? recipe->pids
+						    : 0;
 }
 
 static void container_find_gaps(struct deck *deck UNUSED, const struct instance *instance,
@@ -183,6 +197,7 @@ const struct place place_container = {
 	.observe = container_observe,
 	.lacks_window = container_lacks_window,
 	.check_path = container_check_path,
+	.take_directory = container_take_directory,
 	.probe = container_probe,
 	.prepare = container_prepare,
 	.run_command = container_run_command,

@@ -173,8 +173,11 @@ int container_discard(struct deck *deck, struct instance *instance, enum place_d
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = instance };
 	if (!has_something(instance))
 		return PLACE_HAD_NOTHING;
-	if (ladder_open(&ladder, err) < 0 || remove_container(&ladder, how, err) < 0)
+	if (ladder_open(&ladder, err) < 0 || remove_container(&ladder, how, err) < 0) {
+		if (how == DISCARD_FOR_GOOD && !instance_has_container(instance))
+			replace_string(&instance->container_id, instance->base);
 		return -1;
+	}
 	/* The next start says what went with it. */
 	replace_string(&instance->container_id, ladder_is_new(instance) ? NULL : "");
 	return ladder.exists && ladder_is_ours(&ladder) ? 0 : PLACE_HAD_NOTHING;

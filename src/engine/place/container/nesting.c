@@ -201,6 +201,12 @@ int nesting_check(const struct deck *deck, const char *id, const struct recipe *
 	return 0;
 }
 
+int nesting_check_session(const struct deck *deck, const struct instance *instance,
+			  struct error *err)
+{
+	return instance->recipe ? nesting_check(deck, instance->id, instance->recipe, err) : 0;
+}
+
 /* ---- links ----------------------------------------------------------------------------------- */
 
 enum { LINKS_MOST = 40 };

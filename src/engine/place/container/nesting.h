@@ -16,6 +16,10 @@
 int nesting_check(const struct deck *deck, const char *id, const struct recipe *recipe,
 		  struct error *err);
 
+/* May the session keep the recipe that it has?  One without a container has none. */
+int nesting_check_session(const struct deck *deck, const struct instance *instance,
+			  struct error *err);
+
 /* Does a link lead on the way to this place (as its user has named it) that an agent in a container
  * can have made?  ERROR_INVALID. */
 int nesting_check_path(const struct deck *deck, const char *path, struct error *err);

@@ -374,12 +374,28 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	return error_move(err, &why);
 }
 
+static struct engine_address address_of(const struct recipe *recipe)
+{
+	return (struct engine_address){ .url = recipe->address,
+					.tls = recipe->tls,
+					.context = recipe->context };
+}
+
 int container_open_engine(const struct recipe *recipe, struct engine **ret, struct error *err)
 {
-	const struct engine_address address = { .url = recipe->address,
-						.tls = recipe->tls,
-						.context = recipe->context };
+	const struct engine_address address = address_of(recipe);
 	return engine_open(&address, ret, err);
+}
+
+struct container_needs container_needs(const struct instance *instance)
+{
+	const struct recipe *recipe = instance->recipe;
+	return recipe ? (struct container_needs){ .engine = recipe->engine,
+						  .address = address_of(recipe),
+						  .memory = recipe->memory > 0,
+						  .pids = recipe->pids > 0,
+						  .cpus = recipe->cpus > 0 }
+		      : (struct container_needs){ 0 };
 }
 
 /* ---- the recipe ------------------------------------------------------------------------------ */
@@ -481,6 +497,15 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	warn(deck, recipe);
 	*ret = TAKE_PTR(recipe);
 	return 0;
+}
+
+struct recipe *container_copy(const struct deck *deck, const struct instance *like,
+			      const struct instance *instance)
+{
+	struct recipe *recipe = recipe_copy(like->recipe);
+	recipe_drop_tree_mounts(recipe);
+	container_limit(deck, instance, recipe);
+	return recipe;
 }
 
 void container_place(const struct deck *deck, struct instance *instance, struct recipe *recipe)

@@ -60,9 +60,21 @@ void container_keep(const struct instance *instance);
 /* The instance does not come to be: the image that was built for it goes. */
 void container_drop(const struct recipe *recipe);
 
+/* As container_resolve(), from the recipe of another session. */
+struct recipe *container_copy(const struct deck *deck, const struct instance *like,
+			      const struct instance *instance) MUST_USE;
+
 /* The recipe gets the limits that hold for the instance.  A container with others is made again. */
 void container_limit(const struct deck *deck, const struct instance *instance,
 		     struct recipe *recipe);
+
+/* What a session in a container needs of its engine.  Texts are borrowed. */
+struct container_needs {
+	const char *engine; /* "docker", "podman"; NULL: the session is in no container */
+	struct engine_address address;
+	bool memory, pids, cpus; /* there is such a limit */
+};
+struct container_needs container_needs(const struct instance *instance);
 
 /* Engines have no word for this limit: what to do instead.  NULL: they have.  Static. */
 const char *container_limit_instead(enum limit limit);
