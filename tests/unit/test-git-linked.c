@@ -6,7 +6,7 @@
 #include "unit/tree-fixture.h"
 
 #include "driver/git/git.h"
-#include "engine/workspace/inside.h"
+#include "engine/place/container/inside.h"
 
 #define TREE   "default/trees/" ID "/project"
 #define RECORD "project/.git/worktrees/project"

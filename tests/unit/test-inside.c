@@ -4,7 +4,7 @@
  */
 #include "unit/tree-fixture.h"
 
-#include "engine/workspace/inside.h"
+#include "engine/place/container/inside.h"
 
 /* What a container has of a tree: "PATH" and "PATH:ro" of each mount, below the desk's directory. */
 static char *mounts_of(const struct desk *desk, const struct recipe *recipe)

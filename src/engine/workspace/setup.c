@@ -7,6 +7,7 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "engine/deck/hint.h"
+#include "engine/place/place.h"
 #include "engine/workspace/tree-internal.h"
 
 #include <errno.h>
@@ -259,7 +260,7 @@ int setup_run(struct deck *deck, struct store_lock *lock, struct instance *insta
 		return 0;
 	if (!defaults.setup.count)
 		return save(lock, instance, SETUP_NONE, err);
-	if (instance->recipe)
+	if (place_home(instance))
 		return 0;
 	say_begin(deck, &defaults.setup);
 	if (run_argv(deck, instance, &defaults.setup, &failure) < 0)
@@ -273,7 +274,7 @@ bool setup_begin_inside(struct deck *deck, const struct instance *instance, stru
 	const struct workspace *workspace = instance->workspace;
 	const struct workspace_defaults defaults = settings_workspace(&deck->settings,
 								      instance->group);
-	if (!instance->recipe || !workspace || workspace->setup == SETUP_NONE ||
+	if (!place_home(instance) || !workspace || workspace->setup == SETUP_NONE ||
 	    !defaults.setup.count)
 		return false;
 	say_begin(deck, &defaults.setup);

@@ -7,7 +7,7 @@
 #include "base/fsutil.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
-#include "engine/workspace/inside.h"
+#include "engine/place/container/inside.h"
 #include "engine/workspace/tree-internal.h"
 
 #define BRANCHES "refs/heads/"

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
-#include "engine/workspace/inside.h"
+#include "engine/place/container/inside.h"
 #include "engine/workspace/stamp.h"
 #include "engine/workspace/tree-internal.h"
 #include "engine/workspace/users.h"

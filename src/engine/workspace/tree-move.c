@@ -7,7 +7,8 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "driver/git/git.h"
-#include "engine/workspace/inside.h"
+#include "engine/place/container/inside.h"
+#include "engine/place/place.h"
 #include "engine/workspace/tree-internal.h"
 #include "model/workspace/origin.h"
 
@@ -56,7 +57,7 @@ static int mend(const struct instance *instance, const struct gitcmd_repository 
 		return 0;
 	tree.source = repository->top ? repository->top : repository->common;
 	/* Git writes where the record says. */
-	if (instance->recipe && gitcmd_mend_record(&tree, NULL, err) < 0)
+	if (place_home(instance) && gitcmd_mend_record(&tree, NULL, err) < 0)
 		return -1;
 	if (gitcmd_mend_worktrees(repository->common, err) < 0)
 		return -1;
@@ -114,5 +115,5 @@ int tree_move_source(const struct deck *deck, struct instance *instance, const c
 		return -1;
 	log_info("its repository: %s -> %s", workspace->source, source);
 	replace_string(&workspace->source, source);
-	return instance->recipe && is_there ? inside_settle(instance, err) : 0;
+	return is_there ? inside_settle(instance, err) : 0;
 }

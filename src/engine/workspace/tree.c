@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
-#include "engine/workspace/inside.h"
+#include "engine/place/container/inside.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree-internal.h"
 
@@ -420,7 +420,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	if (setup_copy(deck, instance, err) < 0)
 		return -1;
 	setup_want(deck, instance);
-	if (instance->recipe && inside_settle(instance, err) < 0)
+	if (inside_settle(instance, err) < 0)
 		return error_prefix(err, "mount the tree %s", shown);
 	if (workspace->is_made)
 		warn_of_loss(deck, workspace);

@@ -34,7 +34,7 @@ enum recipe_login {
 struct recipe_mount {
 	char *source, *target; /* absolute */
 	bool read_only;
-	bool of_tree; /* belongs to the session's own tree (engine/workspace/inside.h) */
+	bool of_tree; /* belongs to the session's own tree (engine/place/container/inside.h) */
 };
 
 /* A variable whose value is resolved at every start and is written down nowhere.

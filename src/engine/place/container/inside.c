@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/workspace/inside.h"
+#include "engine/place/container/inside.h"
 
 #include "base/fsutil.h"
 #include "base/log.h"
@@ -112,6 +112,8 @@ int inside_settle(struct instance *instance, struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
 	struct recipe *recipe = instance->recipe;
+	if (!recipe)
+		return 0;
 	recipe_drop_tree_mounts(recipe);
 	recipe_add_tree_mount(recipe, workspace->path, false);
 	return workspace->kind == WORKSPACE_WORKTREE ? add_worktree(workspace, recipe, err) : 0;

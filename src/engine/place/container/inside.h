@@ -20,7 +20,7 @@ struct gitcmd_linked inside_linked(const struct instance *instance);
  * failure is only logged: the reader then reports the problem. */
 void inside_mend(const struct instance *instance);
 
-/* Put the mounts of the tree, which was made just now, into the instance's recipe.  Before any
- * agent works in it: later its own files could name another Git directory.  ERROR_INVALID: the
- * repository has objects elsewhere. */
+/* Put the mounts of the tree, which was made just now, into the instance's recipe, if it has one.
+ * Before any agent works in it: later its own files could name another Git directory.
+ * ERROR_INVALID: the repository has objects elsewhere. */
 int inside_settle(struct instance *instance, struct error *err);
