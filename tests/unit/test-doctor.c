@@ -25,16 +25,15 @@ static struct doctor_facts healthy(void)
 			     .free_bytes = -1 },
 		.session_count = 3,
 		.live_count = 2,
-		.helpers_known = true,
+		.deck_is_open = true,
 		.tmux_version = (char *)"3.5a",
 		.tmux_enough = true,
 		.built_with_systemd = true,
 		.booted_with_systemd = true,
 		.manager_version = (char *)"252.39",
-		.isolation_known = true,
 		.is_isolated = true,
 		.isolation_why = (char *)"systemd-run detected",
-		.login_known = true,
+		.kills_user_processes = ANSWER_NO,
 		.lingers = true,
 		.supervisor_runs = true,
 		.cgroup = (char *)"/user.slice/user-4711.slice/session-4.scope",
@@ -93,7 +92,7 @@ static void a_damaged_config_is_an_error_and_hides_only_what_depends_on_it(void 
 	struct doctor_facts facts = healthy();
 	cleanup_findings struct findings findings = { 0 };
 	facts.config_problem = (char *)"/c/config.toml:3:1: no such key";
-	facts.isolation_known = facts.helpers_known = false;
+	facts.deck_is_open = false;
 	check(&facts, "config", VERDICT_ERROR, "/c/config.toml:3:1", "/c/config.toml");
 	check(&facts, "isolation", VERDICT_UNKNOWN, "not checked: fix", NULL);
 	check(&facts, "helpers", VERDICT_UNKNOWN, "", NULL);
@@ -280,9 +279,9 @@ static void no_agent_is_a_warning_and_an_unknown_default_an_error(void **state U
 	check(&facts, "agents", VERDICT_WARNING, "only demo and shell", "");
 	facts.default_agent = (char *)"clod";
 	check(&facts, "agents", VERDICT_ERROR, "clod, which is unknown", "/c/config.toml");
-	facts.default_known = true;
+	facts.default_installed = ANSWER_NO;
 	check(&facts, "agents", VERDICT_WARNING, "clod, which is not installed", "install");
-	facts.default_installed = true;
+	facts.default_installed = ANSWER_YES;
 	strvec_push(&facts.agents, "clod (/usr/bin/clod)");
 	check(&facts, "agents", VERDICT_OK, "/usr/bin/clod", NULL);
 	strvec_push(&facts.agent_problems, "/c/agents/x.toml:1:1: no");
@@ -361,7 +360,7 @@ static void lingering_off_is_a_warning_with_the_command(void **state UNUSED)
 	facts.linger_forbidden = true;
 	check(&facts, "linger", VERDICT_WARNING, "[tmux] linger = false",
 	      "loginctl enable-linger deck");
-	facts.login_known = false;
+	facts.kills_user_processes = ANSWER_UNKNOWN;
 	facts.login_why = (char *)"logind is not running";
 	check(&facts, "linger", VERDICT_UNKNOWN, "logind is not running", NULL);
 	check(&facts, "KillUserProcesses", VERDICT_UNKNOWN, "logind is not running", NULL);
@@ -371,7 +370,7 @@ static void killing_user_processes_is_an_error_only_without_isolation(void **sta
 {
 	struct doctor_facts facts = healthy();
 	check(&facts, "KillUserProcesses", VERDICT_OK, "no", NULL);
-	facts.kills_user_processes = true;
+	facts.kills_user_processes = ANSWER_YES;
 	check(&facts, "KillUserProcesses", VERDICT_OK, "not those in scopes", NULL);
 	facts.is_isolated = false;
 	check(&facts, "KillUserProcesses", VERDICT_ERROR, "killed at your logout",
@@ -423,10 +422,10 @@ static void users_of_fish_learn_whether_it_completes(void **state UNUSED)
 	cleanup_findings struct findings findings = { 0 };
 	doctor_judge(&facts, &findings);
 	assert_null(find(&findings, "completion"));
-	facts.uses_fish = true;
+	facts.fish_completes = ANSWER_NO;
 	check(&facts, "completion", VERDICT_WARNING, "fish does not look where",
 	      "agentdeck completion fish >~/.config/fish/completions/agentdeck.fish");
-	facts.fish_completes = true;
+	facts.fish_completes = ANSWER_YES;
 	check(&facts, "completion", VERDICT_OK, "fish finds", NULL);
 }
 

@@ -171,6 +171,6 @@ void doctor_look_at_containers(struct deck *deck, struct doctor_facts *facts)
 	look_at(deck, "docker", false, &urls, facts);
 	look_at(deck, "podman", false, &urls, facts);
 	facts->needs_image = facts->uses_containers && !deck->settings.container.image;
-	if (facts->helpers_known && facts->engine_count)
+	if (facts->deck_is_open && facts->engine_count)
 		look_at_capsule(deck, facts);
 }

@@ -62,7 +62,7 @@ static void open_deck(struct deck *deck, const char *profile, struct doctor_fact
 	facts->config_exists = access(facts->config_path, F_OK) == 0;
 	paths_free(&deck->paths);
 	if (deck_open(profile, "doctor", deck, &err) == 0) {
-		facts->helpers_known = true;
+		facts->deck_is_open = true;
 		if (deck_check_profile(deck, &err) < 0) {
 			facts->profile_problem = xstrdup(err.message);
 			replace_string(&deck->profile, DEFAULT_PROFILE);
@@ -238,7 +238,7 @@ static void look_at_places(struct deck *deck, struct doctor_facts *facts)
 		facts->unusable_runtime = visible(deck->paths.user_runtime);
 	if (!facts->state.problem)
 		look_at_sessions(deck, facts);
-	if (facts->helpers_known)
+	if (facts->deck_is_open)
 		look_at_helpers(facts);
 }
 
@@ -318,8 +318,8 @@ static void look_at_agents(struct deck *deck, struct doctor_facts *facts)
 		bool is_default = facts->default_agent && streq(agent->name, facts->default_agent);
 		bool is_there = !agent->command.count || path;
 		look_at_hint(deck, agent, is_there, facts);
-		facts->default_known |= is_default;
-		facts->default_installed |= is_default && is_there;
+		if (is_default)
+			facts->default_installed = is_there ? ANSWER_YES : ANSWER_NO;
 		if (is_there && agent->stand_in)
 			strvec_push(&facts->stand_ins, agent->name);
 		else if (is_there)
@@ -338,8 +338,6 @@ static void look_at_manager(struct deck *deck, struct doctor_facts *facts)
 	facts->is_isolated = isolation_examine(deck, &why) == ISOLATION_SCOPE;
 	facts->isolation_why = xstrdup(why);
 	facts->isolation_is_override = deck->settings.tmux.launch_in_user_scope == OFF;
-	/* With a damaged file we do not know what it says. */
-	facts->isolation_known = facts->helpers_known;
 	gaps_of_settings(deck, &facts->limit_gaps);
 	facts->linger_forbidden = deck->settings.tmux.linger == OFF;
 }
@@ -354,8 +352,9 @@ static void look_at_login(struct doctor_facts *facts)
 	/* sd_booted(3) */
 	facts->booted_with_systemd = access("/run/systemd/system", F_OK) == 0;
 	int r = login_facts(getuid(), &login, &err);
-	facts->login_known = r == 0;
-	if (r != 0)
+	if (r == 0)
+		facts->kills_user_processes = login.kill_user_processes ? ANSWER_YES : ANSWER_NO;
+	else
 		facts->login_why = xstrdup(r < 0 ? err.message
 					   : facts->built_with_systemd
 						   ? "logind is not running"
@@ -364,7 +363,6 @@ static void look_at_login(struct doctor_facts *facts)
 	facts->is_guarded = guard_is_there(getuid());
 	cleanup_free char *user = xasprintf("/run/systemd/users/%u", (unsigned)getuid());
 	facts->is_known_user = access(user, F_OK) == 0;
-	facts->kills_user_processes = login.kill_user_processes;
 	facts->cgroup = isolation_own_group();
 }
 
@@ -434,11 +432,12 @@ static void look_at_completion(struct doctor_facts *facts)
 	static const char completions[] = "completions", vendor[] = "vendor_completions.d";
 	cleanup_free char *config = xdg_directory("XDG_CONFIG_HOME", ".config");
 	cleanup_free char *data = xdg_directory("XDG_DATA_HOME", ".local/share");
-	facts->uses_fish = streq(path_basename(or_empty(getenv("SHELL"))), "fish");
-	facts->fish_completes = fish_has(config, completions) || fish_has("/etc", completions) ||
-				fish_has(data, vendor) ||
-				fish_has(or_empty(getenv("XDG_DATA_DIRS")), vendor) ||
-				fish_has("/usr/share", vendor);
+	const bool is_found = fish_has(config, completions) || fish_has("/etc", completions) ||
+			      fish_has(data, vendor) ||
+			      fish_has(or_empty(getenv("XDG_DATA_DIRS")), vendor) ||
+			      fish_has("/usr/share", vendor);
+	if (streq(path_basename(or_empty(getenv("SHELL"))), "fish"))
+		facts->fish_completes = is_found ? ANSWER_YES : ANSWER_NO;
 }
 
 void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret)

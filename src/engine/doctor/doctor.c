@@ -288,7 +288,7 @@ static void judge_helpers(const struct doctor_facts *facts, struct findings *ret
 {
 	cleanup_free char *missing = strvec_join(&facts->missing_helpers, ", ");
 	cleanup_free char *other = strvec_join(&facts->other_helpers, ", ");
-	if (!facts->helpers_known) {
+	if (!facts->deck_is_open) {
 		unknown("not checked: fix the problem above first");
 	} else if (facts->open_helpers.count) {
 		wrong("%s", facts->open_helpers.items[0]);
@@ -332,11 +332,11 @@ static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 		if (!is_empty(facts->agent_remedies.items[i]))
 			advise("%s", facts->agent_remedies.items[i]);
 	}
-	if (facts->default_agent && !facts->default_known) {
+	if (facts->default_agent && facts->default_installed == ANSWER_UNKNOWN) {
 		wrong("default_agent is %s, which is unknown", facts->default_agent);
 		advise("correct default_agent in %s: agentdeck agents list names them",
 		       facts->config_path);
-	} else if (facts->default_agent && !facts->default_installed) {
+	} else if (facts->default_agent && facts->default_installed == ANSWER_NO) {
 		warn("default_agent is %s, which is not installed", facts->default_agent);
 		advise("install it, or change default_agent in %s", facts->config_path);
 	} else if (facts->agents.count) {
@@ -382,7 +382,7 @@ static void judge_manager(const struct doctor_facts *facts, struct findings *ret
 /* Without a scope a session ends with the login that started it. */
 static void judge_isolation(const struct doctor_facts *facts, struct findings *ret)
 {
-	if (!facts->isolation_known) {
+	if (!facts->deck_is_open) {
 		unknown("not checked: fix the problem above first");
 	} else if (facts->is_isolated) {
 		ok("each session gets its own scope (%s)", facts->isolation_why);
@@ -410,9 +410,9 @@ static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
 		   "end until it is started again; sudo agentdeck supervise --guard %s has "
 		   "systemd do that",
 		   facts->user, facts->user);
-	} else if (!facts->login_known) {
+	} else if (facts->login_why) {
 		unknown("%s", facts->login_why);
-	} else if (facts->isolation_known && facts->isolation_is_override) {
+	} else if (facts->deck_is_open && facts->isolation_is_override) {
 		ok("off; it only matters for sessions with a scope");
 	} else {
 		warn("%s",
@@ -427,11 +427,11 @@ static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
 
 static void judge_kill(const struct doctor_facts *facts, struct findings *ret)
 {
-	if (!facts->login_known) {
+	if (facts->kills_user_processes == ANSWER_UNKNOWN) {
 		unknown("%s", facts->login_why);
-	} else if (!facts->kills_user_processes) {
+	} else if (facts->kills_user_processes == ANSWER_NO) {
 		ok("no");
-	} else if (facts->isolation_known && !facts->is_isolated) {
+	} else if (facts->deck_is_open && !facts->is_isolated) {
 		wrong("yes, and sessions have no scope: they are killed at your logout");
 		advise("fix isolation (see above), or set KillUserProcesses=no in "
 		       "/etc/systemd/logind.conf");
@@ -449,7 +449,7 @@ static void judge_login(const struct doctor_facts *facts, struct findings *ret)
 		unknown("our own control group cannot be read");
 	} else if (!scope) {
 		ok("this command is not in a login session (%s)", facts->cgroup);
-	} else if (facts->isolation_known && !facts->is_isolated) {
+	} else if (facts->deck_is_open && !facts->is_isolated) {
 		warn("sessions started here belong to %s, your login, and may end with it", scope);
 		advise("see isolation");
 	} else {
@@ -513,9 +513,9 @@ static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
 /* Without XDG_DATA_DIRS, as in a login over SSH, fish looks nowhere in /usr/local. */
 static void judge_completion(const struct doctor_facts *facts, struct findings *ret)
 {
-	if (!facts->uses_fish)
+	if (facts->fish_completes == ANSWER_UNKNOWN)
 		return;
-	if (facts->fish_completes) {
+	if (facts->fish_completes == ANSWER_YES) {
 		ok("fish finds the completion of agentdeck");
 		return;
 	}

@@ -31,6 +31,8 @@ void findings_free(struct findings *findings);
 #define cleanup_findings CLEANUP(findings_free)
 bool findings_have_error(const struct findings *findings);
 
+enum answer { ANSWER_UNKNOWN, ANSWER_NO, ANSWER_YES };
+
 struct doctor_directory {
 	char *path;
 	char *problem; /* why it cannot be used; NULL: it can */
@@ -57,6 +59,8 @@ struct doctor_facts {
 	char *profile_problem;
 	char *config_path, *config_problem;
 	bool config_exists;
+	/* Without it nothing is known of the settings, of isolation and of the helpers. */
+	bool deck_is_open;
 	struct doctor_directory state, runtime;
 	/* the user's runtime directory, when runs have theirs elsewhere; else NULL */
 	char *unusable_runtime;
@@ -75,23 +79,23 @@ struct doctor_facts {
 	bool machine_id_is_volatile;
 	struct strvec missing_helpers, other_helpers; /* other: of another version */
 	struct strvec open_helpers; /* helper_find()'s errors: others may write them */
-	bool helpers_known;
 	char *tmux_version, *tmux_problem;
 	bool tmux_enough, tmux_loses_ends; /* before 3.5 */
 	struct strvec agents; /* installed ones that are no stand-ins: "claude (/usr/bin/claude)" */
 	struct strvec stand_ins; /* installed stand-ins */
 	struct strvec agent_problems;
 	struct strvec agent_hints,
-		agent_remedies; /* of agents in use, by their entries; "": no remedy */
-	char *default_agent;    /* of the settings; NULL: none */
-	bool default_known, default_installed;
+		agent_remedies;        /* of agents in use, by their entries; "": no remedy */
+	char *default_agent;           /* of the settings; NULL: none */
+	enum answer default_installed; /* unknown: there is no entry for it */
 	bool built_with_systemd, booted_with_systemd;
 	char *manager_version; /* NULL: it cannot be reached; manager_why says why */
 	char *manager_why;
-	bool isolation_known, is_isolated, isolation_is_override;
+	bool is_isolated, isolation_is_override;
 	char *isolation_why;
-	bool login_known, lingers, kills_user_processes;
-	char *login_why;       /* why it is not known */
+	bool lingers;
+	enum answer kills_user_processes;
+	char *login_why;       /* of unknown */
 	bool linger_forbidden; /* [tmux] linger = false */
 	char *cgroup;          /* our own */
 	char *agent_socket;    /* SSH_AUTH_SOCK, NULL: none */
@@ -102,8 +106,8 @@ struct doctor_facts {
 	char *supervisor_choice; /* "declined": its user took it away; NULL: none was made */
 	char *notify_program;    /* of [notify] command; NULL: there is none */
 	bool notify_installed;
-	bool uses_fish, fish_completes; /* the user's shell; does it find our completion? */
-	char *link_path, *link_target;  /* of ours; NULL: none yet */
+	enum answer fish_completes;    /* does it find our completion?  Unknown: another shell */
+	char *link_path, *link_target; /* of ours; NULL: none yet */
 	bool link_alive;
 	/* containers: the first engine is that of new sessions */
 	struct doctor_engine *engines;
