@@ -25,6 +25,14 @@ enum {
 	MOST_DOUBLINGS = 9,
 };
 
+/* What is to be done with a member, each with what is above it. */
+enum news {
+	NEWS_NONE,
+	NEWS_DOING,    /* look at it again */
+	NEWS_LISTED,   /* a later listing has found its manifest: found is its row */
+	NEWS_MANIFEST, /* read its manifest again */
+};
+
 struct member {
 	struct roster_entry entry;
 	struct roster *roster;
@@ -40,12 +48,10 @@ struct member {
 	unsigned nudges;
 	bool is_added;   /* the reader knows it */
 	bool is_watched; /* all that is there of its run */
-	bool is_stale;   /* its manifest is to be read again */
-	bool is_touched; /* it is to be looked at again */
 	bool is_unseen;  /* in the listing that is being read */
 	bool has_kills;  /* to be told of */
-	bool has_found;  /* a later listing has found its manifest: found is its row */
-	struct store_row found;
+	enum news news;
+	struct store_row found; /* empty: none */
 };
 
 struct profile {
@@ -153,10 +159,16 @@ static void wake(struct roster *roster, int64_t at_ms)
 		(void)loop_set_timer(roster->timer, at_ms, NULL);
 }
 
+static void raise_news(struct member *member, enum news news)
+{
+	if (member->news < news)
+		member->news = news;
+}
+
 /* Mark the member: its manifest and its processes are to be looked at again. */
 static void touch(struct member *member)
 {
-	member->is_stale = member->is_touched = true;
+	raise_news(member, NEWS_MANIFEST);
 	wake(member->roster, 0);
 }
 
@@ -311,7 +323,8 @@ static int update(struct roster *roster, struct member *member, enum roster_what
 	cleanup_view struct view view = entry->view;
 	/* Tried again by the next call. */
 	int r = watch(member, err);
-	member->is_touched = r < 0;
+	if (r < 0)
+		raise_news(member, NEWS_DOING);
 	entry->view = look_at(roster, &entry->row);
 	entry->since_us = view_since(&entry->row, &entry->view);
 	plan_nudge(member);
@@ -333,8 +346,7 @@ static void member_free(struct member *member)
 {
 	run_watch_end(&member->watch);
 	store_row_free(&member->entry.row);
-	if (member->has_found)
-		store_row_free(&member->found);
+	store_row_free(&member->found);
 	view_free(&member->entry.view);
 	free(member->entry.control_group);
 	free(member->directory);
@@ -399,16 +411,14 @@ static bool is_wanted(const struct roster *roster, const struct store_row *row)
 }
 
 /* What its manifest says now.  False: there is none. */
-static bool next_row(struct member *member, struct store_row *ret)
+static bool next_row(struct member *member, enum news news, struct store_row *ret)
 {
-	const bool has_found = member->has_found, is_stale = member->is_stale;
-	member->has_found = member->is_stale = false;
-	if (has_found && !is_stale) {
+	if (news == NEWS_LISTED) {
 		*ret = member->found;
+		member->found = (struct store_row){ 0 };
 		return true;
 	}
-	if (has_found)
-		store_row_free(&member->found);
+	store_row_free(&member->found);
 	return store_load_row(member->entry.store, member->base, ret) == 0;
 }
 
@@ -416,12 +426,14 @@ static bool next_row(struct member *member, struct store_row *ret)
 static int refresh(struct roster *roster, size_t index, struct error *err)
 {
 	struct member *member = roster->members[index];
+	const enum news news = member->news;
 	struct store_row before = { 0 };
 	int r;
-	if (!member->is_stale && !member->has_found)
+	member->news = NEWS_NONE;
+	if (news == NEWS_DOING)
 		return update(roster, member, ROSTER_ACTIVITY, &member->entry.row, err);
 	struct store_row now;
-	if (!next_row(member, &now)) {
+	if (!next_row(member, news, &now)) {
 		remove_member(roster, index);
 		return 1;
 	}
@@ -465,16 +477,15 @@ static int list_profile(struct roster *roster, struct profile *profile, struct e
 		struct member *member = known ? find_member(roster, profile, row->base, &hint)
 					      : NULL;
 		if (member) {
-			if (member->has_found)
-				store_row_free(&member->found);
+			store_row_free(&member->found);
 			member->found = *row;
-			member->has_found = true;
+			raise_news(member, NEWS_LISTED);
 			member->is_unseen = false;
 		} else {
 			member = add_member(roster, profile, row->base);
 			member->entry.row = *row;
+			raise_news(member, NEWS_DOING);
 		}
-		member->is_touched = true;
 		row->storage = NULL;
 	}
 	for (size_t i = known; i > 0; i--)
@@ -578,8 +589,7 @@ static void on_followed(const struct follow_event *event, void *context)
 		plan_look(member, clock_ms() + DRAW_MS);
 		return;
 	}
-	member->is_touched = true;
-	member->is_stale |= event->what != FOLLOW_ACTIVITY;
+	raise_news(member, event->what == FOLLOW_ACTIVITY ? NEWS_DOING : NEWS_MANIFEST);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -621,7 +631,7 @@ static void look_at_screen(struct member *member)
 		return;
 	}
 	statusline_look(roster->deck, member->entry.store, &member->entry.row);
-	member->is_touched = true;
+	raise_news(member, NEWS_DOING);
 }
 
 /* False: none was due. */
@@ -654,7 +664,7 @@ static int settle(struct roster *roster, struct error *err)
 		if (!roster->profiles[i]->is_listed)
 			note(&result, list_profile(roster, roster->profiles[i], err), &err);
 	for (size_t i = 0; i < roster->count;) {
-		int r = roster->members[i]->is_touched ? refresh(roster, i, err) : 0;
+		int r = roster->members[i]->news ? refresh(roster, i, err) : 0;
 		note(&result, r, &err);
 		/* Else the next one has its place now. */
 		i += r <= 0;
