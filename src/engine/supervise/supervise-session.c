@@ -78,7 +78,7 @@ static void begin_revive(struct session *session)
 			  (const char *const[]){ "--profile", session->entry->profile, "revive",
 						 "--automatic", "--within", within,
 						 session->entry->row.base, NULL });
-	session->is_working = true;
+	session->work = WORK_REVIVE;
 	supervisor_start(session->supervisor, &arguments, handed ? &session->environment : NULL,
 			 WORK_TIMEOUT_MS, on_revived, session);
 }
@@ -91,13 +91,14 @@ static void run_queue(struct supervisor *supervisor)
 		for (size_t i = 0; i < roster_count(supervisor->roster); i++) {
 			const struct roster_entry *entry = roster_at(supervisor->roster, i);
 			struct session *session = entry->owner;
-			if (session && session->is_queued && !session->is_working &&
+			if (session && session->next == NEXT_RESTART &&
+			    session->work != WORK_REVIVE &&
 			    (!next || entry->row.last_used_at > next->entry->row.last_used_at))
 				next = session;
 		}
 		if (!next)
 			return;
-		next->is_queued = false;
+		next->next = NEXT_NOTHING;
 		supervisor->working++;
 		begin_revive(next);
 	}
@@ -105,7 +106,7 @@ static void run_queue(struct supervisor *supervisor)
 
 static void queue(struct session *session)
 {
-	session->is_queued = true;
+	session->next = NEXT_RESTART;
 	run_queue(session->supervisor);
 }
 
@@ -123,8 +124,7 @@ static void act(struct session *session, const struct supervise_decision *decisi
 	if (decision->act == ACT_KEEP)
 		return;
 	clear_timer(session);
-	session->is_queued = false;
-	session->is_left = decision->is_left;
+	session->next = decision->is_left ? NEXT_LEFT : NEXT_NOTHING;
 	if (decision->forget_failures) {
 		session->failures = 0;
 		session->not_before_ms = 0;
@@ -205,7 +205,7 @@ static void decide(struct session *session, enum supervise_cause cause)
 		.is_elsewhere = entry->view.host != NULL,
 		.lost_manager = instance &&
 				isolation_lost_manager(supervisor->deck, &instance->run),
-		.is_working = session->is_working,
+		.is_working = session->work == WORK_REVIVE,
 		.failures = session->failures,
 		.not_before_ms = session->not_before_ms,
 	};
@@ -221,7 +221,7 @@ static void on_timer(void *context)
 {
 	struct session *session = context;
 	clear_timer(session);
-	if (session->is_working)
+	if (session->work == WORK_REVIVE)
 		return;
 	if (!session->unread) {
 		decide(session, CAUSE_DUE);
@@ -239,7 +239,7 @@ static void tell(struct session *session, const struct roster_event *event)
 		return;
 	calls_session_changed(session);
 	calls_notify(session, notify_doing(event), NULL);
-	calls_notify(session, notify_end(event, session->is_left), NULL);
+	calls_notify(session, notify_end(event, session->next == NEXT_LEFT), NULL);
 }
 
 void session_free(struct session *session)
@@ -257,7 +257,7 @@ static void forget(struct session *session)
 	clear_timer(session);
 	session->entry = NULL;
 	/* A job or a look that is not done still needs the session. */
-	if (!session->is_working && !session->is_looked_at)
+	if (session->work == WORK_NONE)
 		session_free(session);
 }
 
@@ -301,9 +301,10 @@ static bool look_again(struct session *session)
 {
 	if (session->entry) {
 		roster_look(session->entry);
-		session->is_looked_at = true;
+		session->work = WORK_LOOK;
 		supervisor_read(session->supervisor);
-		session->is_looked_at = false;
+		if (session->work == WORK_LOOK)
+			session->work = WORK_NONE;
 	}
 	return session->entry != NULL;
 }
@@ -332,7 +333,8 @@ static void take_outcome(struct session *session, const struct revive_result *an
 			break;
 		/* Nothing to do until something changes, whatever the look above has planned. */
 		clear_timer(session);
-		session->is_queued = false;
+		if (session->next == NEXT_RESTART)
+			session->next = NEXT_NOTHING;
 		break;
 	}
 }
@@ -345,7 +347,7 @@ static void take_failure(struct session *session, const char *words)
 	/* What the manifest tells now may have planned the next time already. */
 	if (!look_again(session))
 		return;
-	if (!session->timer && !session->is_queued && !session->is_left &&
+	if (!session->timer && session->next == NEXT_NOTHING &&
 	    !place_row_is_live(&session->entry->row))
 		set_timer(session, supervise_patience_ms(session->failures, RETRY_MS,
 							 SUPERVISE_RETRY_MOST_MS));
@@ -361,7 +363,7 @@ static void on_revived(const struct child_result *result, const struct error *fa
 	cleanup_revive_result struct revive_result answer = { .outcome = REVIVE_FAILED };
 	if (result)
 		revive_answer(result, &answer);
-	session->is_working = false;
+	session->work = WORK_NONE;
 	supervisor->working--;
 	if (answer.outcome != REVIVE_FAILED) {
 		take_outcome(session, &answer);
@@ -371,7 +373,7 @@ static void on_revived(const struct child_result *result, const struct error *fa
 			  session->entry ? session->entry->row.id : "a removed session", words);
 		take_failure(session, words);
 	}
-	if (!session->entry)
+	if (!session->entry && session->work == WORK_NONE)
 		session_free(session);
 	run_queue(supervisor);
 }

@@ -30,6 +30,18 @@ struct supervisor {
 	struct rlimit usual_files;  /* RLIMIT_NOFILE of what is started */
 };
 
+enum session_next {
+	NEXT_NOTHING, /* but what its timer has planned */
+	NEXT_RESTART, /* as soon as there is room */
+	NEXT_LEFT,    /* nothing until its manifest changes */
+};
+
+enum session_work {
+	WORK_NONE,
+	WORK_REVIVE, /* a command is at work on it */
+	WORK_LOOK,   /* the command's result is being taken */
+};
+
 /* What is to be done with one session. */
 struct session {
 	struct supervisor *supervisor;
@@ -37,13 +49,11 @@ struct session {
 	struct strvec environment;  /* of its server: what the next run is started with */
 	struct process_id environment_of;
 	struct loop_source *timer; /* when to decide again */
-	bool is_queued;            /* to be restarted as soon as there is room */
-	bool is_working;           /* a command is at work on it */
-	bool is_looked_at;         /* ... and its result is being taken */
-	bool is_left;              /* nothing to do until its manifest changes */
-	unsigned failures;         /* commands that failed, one after the other */
-	unsigned unread;           /* times that its manifest could not be read, likewise */
-	int64_t not_before_ms;     /* of clock_ms(): the next try */
+	enum session_next next;
+	enum session_work work;
+	unsigned failures;     /* commands that failed, one after the other */
+	unsigned unread;       /* times that its manifest could not be read, likewise */
+	int64_t not_before_ms; /* of clock_ms(): the next try */
 };
 
 /* Hear what the roster has to tell; context is the supervisor. */
