@@ -105,12 +105,12 @@ static void check_same(const struct store_row *a, const struct store_row *b)
 	check_text(a->session_id, b->session_id);
 	check_text(a->reason, b->reason);
 	check_text(a->workspace, b->workspace);
-	check_text(a->socket, b->socket);
+	check_text(a->run.socket, b->run.socket);
 	check_text(a->damage, b->damage);
 	HOLDS(a->state == b->state && a->desired == b->desired && a->rung == b->rung &&
 	      a->ending == b->ending);
 	HOLDS(a->created_at == b->created_at && a->last_used_at == b->last_used_at);
-	HOLDS(a->server.pid == b->server.pid && a->pane.pid == b->pane.pid);
+	HOLDS(a->run.server.pid == b->run.server.pid && a->run.pane.pid == b->run.pane.pid);
 }
 
 static void check_rows(const struct store_rows *rows)
@@ -121,8 +121,8 @@ static void check_rows(const struct store_rows *rows)
 		const struct store_row *row = &rows->rows[i];
 		HOLDS(!row->damage && *row->id && *row->title && *row->lookup_directory &&
 		      *row->agent && *row->backend);
-		HOLDS(row->state < STATE_COUNT && row->rung < RUNG_COUNT && row->server.pid >= 0 &&
-		      row->pane.pid >= 0);
+		HOLDS(row->state < STATE_COUNT && row->rung < RUNG_COUNT &&
+		      row->run.server.pid >= 0 && row->run.pane.pid >= 0);
 		HOLDS(i == 0 || rows->rows[i - 1].created_at <= row->created_at);
 		for (unsigned j = 0; j < COUNT; j++)
 			seen |= streq(row->base, ids[j]) ? 1u << j : 0;

@@ -180,16 +180,17 @@ static int cage_set_up(void **state)
 		    0)
 		return -1;
 	cage->row = (struct store_row){
-		.backend = (char *)PLACE_DEFAULT,
 		.base = (char *)"one",
 		.id = (char *)"0123abcd",
 		.title = (char *)"one",
 		.agent = (char *)"finch",
 		.state = STATE_RUNNING,
 		.rung = RUNG_LAUNCH,
-		.run_directory = cage->directory,
-		.socket = cage->socket,
-		.boot_id = (char *)(uintptr_t)process_boot_id(),
+		.run = { .id = (char *)"0123abcd",
+			 .backend = (char *)PLACE_DEFAULT,
+			 .directory = cage->directory,
+			 .socket = cage->socket,
+			 .boot_id = (char *)(uintptr_t)process_boot_id() },
 	};
 	*state = cage;
 	return 0;
@@ -198,10 +199,10 @@ static int cage_set_up(void **state)
 static int cage_tear_down(void **state)
 {
 	struct cage *cage = *state;
-	if (cage->row.server.pid) {
-		(void)process_signal(&cage->row.server, SIGCONT, NULL);
-		(void)process_signal(&cage->row.server, SIGKILL, NULL);
-		(void)process_wait_end(&cage->row.server, clock_ms() + LONG_MS, NULL);
+	if (cage->row.run.server.pid) {
+		(void)process_signal(&cage->row.run.server, SIGCONT, NULL);
+		(void)process_signal(&cage->row.run.server, SIGKILL, NULL);
+		(void)process_wait_end(&cage->row.run.server, clock_ms() + LONG_MS, NULL);
 	}
 	int r = fs_remove_tree(AT_FDCWD, cage->root, NULL);
 	deck_close(&cage->deck);
@@ -239,8 +240,8 @@ static void start_server(struct cage *cage)
 					"#{pid} #{pane_pid}", "--", "sleep", "1000", NULL },
 		 &pids);
 	assert_int_equal(sscanf(strbuf_text(&pids), "%d %d", &server, &pane), 2);
-	assert_int_equal(process_identify(server, &cage->row.server, NULL), 0);
-	assert_int_equal(process_identify(pane, &cage->row.pane, NULL), 0);
+	assert_int_equal(process_identify(server, &cage->row.run.server, NULL), 0);
+	assert_int_equal(process_identify(pane, &cage->row.run.pane, NULL), 0);
 }
 
 /* Write on the pane's terminal, and wait until the text is there. */
@@ -337,7 +338,7 @@ static void run_in_pane(struct cage *cage, const char *script)
 		 (const char *const[]){ "display-message", "-p", "-t", "%0", "#{pane_pid}", NULL },
 		 &pid);
 	assert_int_equal(sscanf(strbuf_text(&pid), "%d", &pane), 1);
-	assert_int_equal(process_identify(pane, &cage->row.pane, NULL), 0);
+	assert_int_equal(process_identify(pane, &cage->row.run.pane, NULL), 0);
 }
 
 static void one_that_moves_works_whatever_it_reported(void **state)
@@ -518,8 +519,8 @@ static void a_server_that_does_not_answer_leaves_it_as_it_was(void **state)
 	start_server(cage);
 	check_look(cage, "working hard", ACTIVITY_BUSY);
 	show(cage, "> hello");
-	assert_int_equal(process_signal(&cage->row.server, SIGSTOP, NULL), 0);
-	while (!process_is_stopped(&cage->row.server))
+	assert_int_equal(process_signal(&cage->row.run.server, SIGSTOP, NULL), 0);
+	while (!process_is_stopped(&cage->row.run.server))
 		;
 	assert_false(activity_can_change(&cage->deck, &cage->row));
 	activity_look(&cage->deck, &cage->row);
@@ -544,10 +545,10 @@ static void only_a_running_agent_with_patterns_is_looked_at(void **state)
 	cage->row.agent = (char *)"nobody-knows";
 	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
-	cage->row.boot_id = (char *)"another";
+	cage->row.run.boot_id = (char *)"another";
 	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
-	cage->row.pane.start++;
+	cage->row.run.pane.start++;
 	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
 	runfiles_note_answer(cage->directory, false);

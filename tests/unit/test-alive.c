@@ -19,8 +19,8 @@ static const struct process_id dead = { .pid = 1, .start = 1 };
 
 static struct place_run run_here(struct process_id server, struct process_id pane)
 {
-	return (struct place_run){ .backend = PLACE_DEFAULT,
-				   .boot_id = process_boot_id(),
+	return (struct place_run){ .backend = (char *)PLACE_DEFAULT,
+				   .boot_id = (char *)(uintptr_t)process_boot_id(),
 				   .server = server,
 				   .pane = pane };
 }
@@ -50,8 +50,8 @@ static void nothing_of_an_earlier_boot_lives(void **state)
 {
 	(void)state;
 	struct place_run run = run_here(self(), self());
-	run.boot_id = OTHER_BOOT;
-	run.machine_id = *machine_id() ? machine_id() : NULL;
+	run.boot_id = (char *)OTHER_BOOT;
+	run.machine_id = *machine_id() ? (char *)(uintptr_t)machine_id() : NULL;
 	assert_int_equal(place_presence(&run), PRESENCE_NONE);
 	assert_string_equal(place_end_reason(&run), "the machine was restarted");
 	assert_false(place_agent_is_live(&run));
@@ -61,8 +61,8 @@ static void another_machines_run_is_unknown(void **state)
 {
 	(void)state;
 	struct place_run run = run_here(self(), self());
-	run.boot_id = OTHER_BOOT;
-	run.machine_id = OTHER_MACHINE;
+	run.boot_id = (char *)OTHER_BOOT;
+	run.machine_id = (char *)OTHER_MACHINE;
 	assert_int_equal(place_presence(&run), PRESENCE_UNKNOWN);
 	assert_false(place_is_live(&run));
 	assert_false(place_agent_is_live(&run));
@@ -72,15 +72,15 @@ static void a_run_of_another_container_is_unknown(void **state)
 {
 	(void)state;
 	struct place_run run = run_here(dead, self());
-	run.machine_id = *machine_id() ? machine_id() : NULL;
-	run.pid_namespace = "1:1";
-	run.host = machine_host();
+	run.machine_id = *machine_id() ? (char *)(uintptr_t)machine_id() : NULL;
+	run.pid_namespace = (char *)"1:1";
+	run.host = (char *)(uintptr_t)machine_host();
 	cleanup_free char *name = place_elsewhere(&run);
 	assert_non_null(strstr(or_empty(name), "(another PID namespace)"));
 	assert_int_equal(place_presence(&run), PRESENCE_UNKNOWN);
 	assert_false(place_is_empty(&run));
 	assert_false(place_agent_is_live(&run));
-	run.pid_namespace = machine_pid_namespace();
+	run.pid_namespace = (char *)(uintptr_t)machine_pid_namespace();
 	assert_null(place_elsewhere(&run));
 	assert_int_equal(place_presence(&run), PRESENCE_NONE);
 }
@@ -98,7 +98,7 @@ static void a_place_that_is_not_known_is_unknown(void **state)
 {
 	(void)state;
 	struct place_run run = run_here(dead, dead);
-	run.backend = "of-tomorrow";
+	run.backend = (char *)"of-tomorrow";
 	assert_int_equal(place_presence(&run), PRESENCE_UNKNOWN);
 	assert_false(place_agent_is_live(&run));
 	assert_null(place_silence(&run));
@@ -118,11 +118,9 @@ static void a_row_and_its_instance_say_the_same(void **state)
 	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
 	assert_int_equal(rows.count, 1);
 	const struct place_run of_instance = place_run_of(instance);
-	const struct place_run of_row = place_run_of_row(&rows.rows[0]);
 	assert_int_equal(place_presence(&of_instance), PRESENCE_ALIVE);
-	assert_int_equal(place_presence(&of_row), PRESENCE_ALIVE);
-	assert_true(place_row_is_live(&rows.rows[0]));
-	assert_true(process_same(&of_instance.pane, &of_row.pane));
+	assert_int_equal(place_presence(&rows.rows[0].run), PRESENCE_ALIVE);
+	assert_true(process_same(&of_instance.pane, &rows.rows[0].run.pane));
 }
 
 int main(void)

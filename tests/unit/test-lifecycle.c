@@ -769,7 +769,7 @@ static void an_id_need_not_be_the_base(void **state)
 	const struct store_row *row = &roster_at(roster, 0)->row;
 	assert_string_equal(row->id, FAKE_ID);
 	assert_string_equal(row->base, BASE);
-	assert_true(place_row_is_live(row));
+	assert_true(place_is_live(&row->run));
 	assert_int_equal(lifecycle_stop(&desk->deck, BASE, &(struct stop_order){ 0 }, &was_running,
 					NULL),
 			 0);

@@ -263,13 +263,13 @@ static void a_row_tells_of_a_running_one_only(void **state)
 		.id = (char *)ID,
 		.title = (char *)"one",
 		.state = STATE_RUNNING,
-		.boot_id = (char *)process_boot_id(),
+		.run.boot_id = (char *)process_boot_id(),
 		.rung = RUNG_RESUME,
 		.shared = { .session_id = (char *)NEW,
 			    .owner = (char *)OWNER,
 			    .title = (char *)"owner" },
 	};
-	assert_int_equal(process_identify(getpid(), &row.server, NULL), 0);
+	assert_int_equal(process_identify(getpid(), &row.run.server, NULL), 0);
 	cleanup_view struct view view = view_of(&row);
 	assert_true(view.is_sharing);
 	assert_string_equal(view.reason, "shares conversation " NEW " of 'owner' (" OWNER ")");

@@ -106,18 +106,18 @@ static void assert_full(const struct store_row *row)
 	assert_string_equal(row->session_id, "s-1");
 	assert_string_equal(row->config_home, "/home/x/.claude");
 	assert_string_equal(row->reason, "asked");
-	assert_string_equal(row->socket, "/run/x/tmux");
-	assert_string_equal(row->run_directory, "/run/x");
-	assert_string_equal(row->unit, "x.scope");
-	assert_string_equal(row->boot_id, "boot");
-	assert_string_equal(row->pid_namespace, "2:3");
+	assert_string_equal(row->run.socket, "/run/x/tmux");
+	assert_string_equal(row->run.directory, "/run/x");
+	assert_string_equal(row->run.unit, "x.scope");
+	assert_string_equal(row->run.boot_id, "boot");
+	assert_string_equal(row->run.pid_namespace, "2:3");
 	assert_int_equal(row->state, STATE_RUNNING);
 	assert_int_equal(row->desired, DESIRED_RUNNING);
 	assert_int_equal(row->rung, RUNG_CONTINUE);
-	assert_int_equal(row->server.pid, 11);
-	assert_int_equal(row->server.start, 12);
-	assert_int_equal(row->pane.pid, 13);
-	assert_int_equal(row->pane.start, 14);
+	assert_int_equal(row->run.server.pid, 11);
+	assert_int_equal(row->run.server.start, 12);
+	assert_int_equal(row->run.pane.pid, 13);
+	assert_int_equal(row->run.pane.start, 14);
 	assert_true(row->created_at == INT64_C(1776157681123000));
 	assert_true(row->last_used_at == INT64_C(1776157682000000));
 	assert_string_equal(row->held, "too often");
@@ -161,9 +161,9 @@ static void what_is_absent_or_empty_is_null(void **state)
 	const struct store_row *row = &rows.rows[0];
 	assert_null(row->group);
 	assert_null(row->session_id);
-	assert_null(row->socket);
-	assert_null(row->unit);
-	assert_int_equal(row->server.pid, 0);
+	assert_null(row->run.socket);
+	assert_null(row->run.unit);
+	assert_int_equal(row->run.server.pid, 0);
 	assert_int_equal(row->rung, RUNG_NONE);
 	assert_true(row->last_used_at == 0);
 }
@@ -583,9 +583,9 @@ static void assert_place(struct store *store, const char *id, const char *direct
 	/* A row as well, with and without the index. */
 	assert_int_equal(store_list(store, &rows, NULL), 0);
 	const struct store_row *row = row_of(&rows, id);
-	assert_string_equal(row->run_directory, directory);
-	assert_string_equal(row->socket, socket);
-	assert_string_equal(or_empty(row->unit), unit);
+	assert_string_equal(row->run.directory, directory);
+	assert_string_equal(row->run.socket, socket);
+	assert_string_equal(or_empty(row->run.unit), unit);
 }
 
 static void places_that_are_no_run_s_are_not_believed(void **state)

@@ -90,7 +90,7 @@ static void say_farewell(struct app *app, const struct instance *shown)
 	cleanup_free char *hint = hint_row(&app->deck, &rows, row);
 	cleanup_free char *reason = visible(or_empty(view.reason));
 	const bool is_same = !shown->run.server.pid ||
-			     process_same(&row->server, &shown->run.server);
+			     process_same(&row->run.server, &shown->run.server);
 	if (state_is_running(view.state) && is_same)
 		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, hint);
 	else if (state_is_running(view.state))

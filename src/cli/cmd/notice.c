@@ -26,7 +26,7 @@ static void tell_terminals(struct app *app, const char *base, const char *occasi
 	if (store_load_row(app->deck.store, base, &row) != 0)
 		return;
 	notice_give(&app->deck, app->deck.store,
-		    &(struct notice){ occasion, row.title, row.run_directory, since_us });
+		    &(struct notice){ occasion, row.title, row.run.directory, since_us });
 	store_row_free(&row);
 }
 

@@ -52,7 +52,7 @@ static int cmd_purge(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct store_row *row = app->session;
-	const bool runs = place_row_is_live(row);
+	const bool runs = place_is_live(&row->run);
 	int r = confirm(app, row, runs, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;

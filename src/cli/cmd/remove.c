@@ -112,7 +112,7 @@ static int confirm(struct app *app, const struct several *several, struct error 
 	struct options *given = app->options;
 	const struct store_row *running = NULL;
 	for (size_t i = 0; i < several->count; i++) {
-		if (several->rows[i]->damage || !place_row_is_live(several->rows[i]))
+		if (several->rows[i]->damage || !place_is_live(&several->rows[i]->run))
 			continue;
 		running = several->rows[i];
 		strvec_push(&given->running, running->base);

@@ -18,7 +18,7 @@ static int wait_until_drawn(const struct app *app, const struct store_row *row, 
 {
 	cleanup_store_watch struct store_watch *watch = NULL;
 	const int64_t deadline = clock_ms() + activity_young_ms(row);
-	if (store_watch_open(app->deck.store, row->base, row->run_directory, &watch, err) < 0)
+	if (store_watch_open(app->deck.store, row->base, row->run.directory, &watch, err) < 0)
 		return -1;
 	while (activity_young_ms(row) > 0 && clock_ms() < deadline)
 		if (store_watch_wait(watch, deadline, err) < 0)

@@ -511,7 +511,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 {
 	const struct options *given = app->options;
 	const struct attempt *attempt = run_attempt(&instance->run);
-	const bool is_live = attempt && place_row_is_live(row);
+	const bool is_live = attempt && place_is_live(&row->run);
 	cleanup_free char *status = status_text(view);
 	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 	cleanup_free char *attach = xasprintf("agentdeck attach %s", hint);
@@ -591,7 +591,7 @@ static int run_current(struct app *app, struct error *err)
 	for (size_t i = 0; i < app->rows.count; i++) {
 		const struct store_row *row = &app->rows.rows[i];
 		bool by_id = id && streq(row->id, id);
-		bool by_socket = row->socket && terminal_is_own(row->socket);
+		bool by_socket = row->run.socket && terminal_is_own(row->run.socket);
 		if (by_id || by_socket) {
 			app->session = row;
 			return run_show(app, err);

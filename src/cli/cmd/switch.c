@@ -34,7 +34,7 @@ static int find_own(struct app *app, struct store_rows *rows, const struct store
 	if (store_list(app->deck.store, rows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < rows->count; i++) {
-		if (rows->rows[i].socket && terminal_is_own(rows->rows[i].socket)) {
+		if (rows->rows[i].run.socket && terminal_is_own(rows->rows[i].run.socket)) {
 			*ret = &rows->rows[i];
 			return 0;
 		}
@@ -110,7 +110,7 @@ static int cmd_switch(struct app *app, struct error *err)
 		return pick(app, err);
 	int r = given->next ? find_next(app, own->id, &target, err)
 			    : find_named(app, own->id, &target, err);
-	return r < 0 ? -1 : terminal_send_on(own->socket, given->client, target, err);
+	return r < 0 ? -1 : terminal_send_on(own->run.socket, given->client, target, err);
 }
 
 const struct command command_switch = {

@@ -119,7 +119,7 @@ void wish_note_neighbour(struct app *app, const struct instance *added)
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct store_row *row = &rows.rows[i];
 		if (row->damage || streq(row->base, added->base) ||
-		    !streq(row->lookup_directory, directory) || !place_row_is_live(row))
+		    !streq(row->lookup_directory, directory) || !place_is_live(&row->run))
 			continue;
 		cleanup_free char *title = visible(row->title);
 		cleanup_free char *command = argjoin(

@@ -38,19 +38,19 @@ static const struct field columns[] = {
 	FIELD(struct store_row, last_used_at, "last_used_at"),
 	FIELD(struct store_row, reason, "reason"),
 	FIELD(struct store_row, config_home, "config_home"),
-	FIELD(struct store_row, unit, "unit"),
-	FIELD(struct store_row, socket, "socket"),
-	FIELD(struct store_row, run_directory, "run_directory"),
-	FIELD(struct store_row, boot_id, "boot_id"),
-	FIELD(struct store_row, server.pid, "server_pid"),
-	FIELD(struct store_row, server.start, "server_start"),
-	FIELD(struct store_row, pane.pid, "pane_pid"),
-	FIELD(struct store_row, pane.start, "pane_start"),
-	FIELD(struct store_row, window.pid, "window_pid"),
-	FIELD(struct store_row, window.start, "window_start"),
+	FIELD(struct store_row, run.unit, "unit"),
+	FIELD(struct store_row, run.socket, "socket"),
+	FIELD(struct store_row, run.directory, "run_directory"),
+	FIELD(struct store_row, run.boot_id, "boot_id"),
+	FIELD(struct store_row, run.server.pid, "server_pid"),
+	FIELD(struct store_row, run.server.start, "server_start"),
+	FIELD(struct store_row, run.pane.pid, "pane_pid"),
+	FIELD(struct store_row, run.pane.start, "pane_start"),
+	FIELD(struct store_row, run.window.pid, "window_pid"),
+	FIELD(struct store_row, run.window.start, "window_start"),
 	FIELD(struct store_row, rung, "rung", .words = rung_words),
-	FIELD(struct store_row, machine_id, "machine_id"),
-	FIELD(struct store_row, host, "host"),
+	FIELD(struct store_row, run.machine_id, "machine_id"),
+	FIELD(struct store_row, run.host, "host"),
 	FIELD(struct store_row, next_session_id, "next_session_id"),
 	FIELD(struct store_row, shared.session_id, "shared_session_id"),
 	FIELD(struct store_row, shared.owner, "shared_owner"),
@@ -62,7 +62,7 @@ static const struct field columns[] = {
 	FIELD(struct store_row, notes, "notes"),
 	FIELD(struct store_row, ending, "ending", .words = ending_stage_words),
 	FIELD(struct store_row, workspace, "workspace"),
-	FIELD(struct store_row, pid_namespace, "pid_namespace"),
+	FIELD(struct store_row, run.pid_namespace, "pid_namespace"),
 };
 enum { COLUMN_COUNT = ARRAY_SIZE(columns) };
 
@@ -154,6 +154,8 @@ static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 	if (next != storage + length + 1)
 		return false;
 	row.owner_directory = row.lookup_directory;
+	row.run.id = row.id;
+	row.run.backend = row.backend;
 	*ret = row;
 	return true;
 }
@@ -190,9 +192,9 @@ static const char *next_id(const struct conversation *conversation, const struct
 static void pack_instance(const struct instance *instance, struct strbuf *storage)
 {
 	/* Without a socket there is no run, whatever its other fields say. */
-	static const struct run none;
-	const struct run *run = instance->run.socket ? &instance->run : &none;
-	const struct attempt *attempt = run_attempt(run);
+	static const struct place_run none;
+	const bool has_run = instance->run.socket != NULL;
+	const struct attempt *attempt = has_run ? run_attempt(&instance->run) : NULL;
 	const struct conversation *conversation = &instance->conversation;
 	const struct workspace *workspace = instance->workspace;
 	/* The texts are borrowed. */
@@ -211,16 +213,8 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.last_used_at = instance->last_used_at,
 		.reason = instance->observed.reason,
 		.config_home = conversation->config_home,
-		.unit = run->unit,
-		.socket = run->socket,
-		.run_directory = run->directory,
-		.boot_id = run->boot_id,
-		.server = run->server,
-		.pane = run->pane,
-		.window = run->window,
+		.run = has_run ? place_run_of(instance) : none,
 		.rung = attempt ? attempt->rung : RUNG_NONE,
-		.machine_id = run->machine_id,
-		.host = run->host,
 		.next_session_id = (char *)(uintptr_t)next_id(conversation, attempt),
 		.shared = conversation->shared,
 		.copy_of = instance->copy_of,
@@ -230,7 +224,6 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.ending = instance->ending.stage,
 		.workspace = workspace ? (char *)(uintptr_t)workspace_kind_name(workspace->kind)
 				       : NULL,
-		.pid_namespace = run->pid_namespace,
 	};
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
 		pack_column(&columns[i], &row, storage);
@@ -314,8 +307,8 @@ static bool row_from_index(const struct store *store, struct index *index, const
 	for (char *tab = storage; (tab = strchr(tab, '\t')); tab++)
 		*tab = '\0';
 	if (!unpack_row(storage, ret->length, &ret->row) ||
-	    !store_is_own_place(store, ret->row.id, ret->row.run_directory, ret->row.socket,
-				ret->row.unit))
+	    !store_is_own_place(store, ret->row.id, ret->row.run.directory, ret->row.run.socket,
+				ret->row.run.unit))
 		return false;
 	(void)TAKE_PTR(storage);
 	return true;
@@ -367,7 +360,7 @@ static void damaged_row(const char *base, const struct error *err, struct store_
 	pack_text(&storage, base);
 	pack_text(&storage, err->message);
 	*ret = (struct store_row){ .storage = strbuf_take(&storage) };
-	ret->base = ret->id = ret->title = ret->storage;
+	ret->base = ret->id = ret->run.id = ret->title = ret->storage;
 	ret->damage = ret->storage + damage;
 }
 

@@ -117,11 +117,9 @@ struct store_row {
 	enum instance_desired desired;
 	enum ending_stage ending;
 	int64_t created_at, last_used_at;
-	int64_t since;                                 /* observed.since */
-	char *reason, *held;                           /* observed.reason, observed.held */
-	char *unit, *socket, *run_directory, *boot_id; /* of the run; NULL when there is none */
-	char *machine_id, *pid_namespace, *host;       /* of the run; NULL: not recorded */
-	struct process_id server, pane, window;
+	int64_t since;       /* observed.since */
+	char *reason, *held; /* observed.reason, observed.held */
+	struct place_run run;
 	enum rung rung;    /* of the current attempt */
 	char *config_home; /* of the conversation */
 	/* the id that the run is about to take; NULL: it keeps session_id */

@@ -376,8 +376,8 @@ static void look_for_intent(const struct owner_profiles *profiles, struct adopt_
 /* What cannot be known is not stopped. */
 static bool is_stopped(const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
-	return (!run.server.pid && !run.socket) || place_presence(&run) == PRESENCE_NONE;
+	return (!row->run.server.pid && !row->run.socket) ||
+	       place_presence(&row->run) == PRESENCE_NONE;
 }
 
 /* The session that owns the conversation of this find: could the process be taken over into it? */

@@ -314,10 +314,10 @@ static bool is_neighbour(const struct store_row *row, const struct instance *ins
  * writing.  What another machine runs cannot be seen from here. */
 static bool is_open(const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
-	const enum machine_relation relation = place_relation(&run);
+	const struct place_run *run = &row->run;
+	const enum machine_relation relation = place_relation(run);
 	return row->rung != RUNG_SHELL &&
-	       (relation == MACHINE_OTHER || place_is_live(&run) || place_agent_is_live(&run) ||
+	       (relation == MACHINE_OTHER || place_is_live(run) || place_agent_is_live(run) ||
 		(relation == MACHINE_THIS_BOOT && state_is_starting(row->state)));
 }
 
@@ -334,8 +334,7 @@ static bool is_holder(const struct store_row *row, const struct instance *instan
 /* " on HOST", for what another machine runs, else NULL.  The caller frees. */
 static char *where(const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
-	cleanup_free char *host = place_elsewhere(&run);
+	cleanup_free char *host = place_elsewhere(&row->run);
 	cleanup_free char *shown = host ? visible(host) : NULL;
 	return shown ? xasprintf(" on %s", shown) : NULL;
 }
@@ -439,7 +438,6 @@ void conversation_holder_clear(struct conversation_holder *holder)
 static void describe_holder(const struct owner_profile *profile, const struct store_row *row,
 			    enum holding holding, struct conversation_holder *ret)
 {
-	const struct place_run run = place_run_of_row(row);
 	conversation_holder_clear(ret);
 	*ret = (struct conversation_holder){
 		.holding = holding,
@@ -449,10 +447,10 @@ static void describe_holder(const struct owner_profile *profile, const struct st
 		.agent = xstrdup(row->agent),
 		.directory = xstrdup(row->lookup_directory),
 		.profile = profile->is_own ? NULL : xstrdup(store_profile(profile->store)),
-		.host = place_elsewhere(&run),
+		.host = place_elsewhere(&row->run),
 		.since = row->since,
-		.server = row->server,
-		.pane = row->pane,
+		.server = row->run.server,
+		.pane = row->run.pane,
 	};
 }
 

@@ -127,14 +127,13 @@ static void look_at_machine(struct doctor_facts *facts)
 
 static void note_elsewhere(const struct store_row *row, struct doctor_facts *facts)
 {
-	const struct place_run run = place_run_of_row(row);
-	cleanup_free char *name = place_elsewhere(&run);
+	cleanup_free char *name = place_elsewhere(&row->run);
 	if (!name)
 		return;
 	cleanup_free char *shown = visible(name);
 	facts->elsewhere_count++;
-	facts->renamed_count += row->host && streq(row->host, machine_host()) && row->machine_id &&
-				!streq(row->machine_id, machine_id());
+	facts->renamed_count += row->run.host && streq(row->run.host, machine_host()) &&
+				row->run.machine_id && !streq(row->run.machine_id, machine_id());
 	if (!strvec_contains(&facts->elsewhere, shown))
 		strvec_push(&facts->elsewhere, shown);
 }
@@ -178,10 +177,10 @@ static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 			strvec_push(&facts->damaged_ids, row->base);
 		if (!row->damage)
 			note_elsewhere(row, facts);
-		if (row->damage || !place_row_is_live(row))
+		if (row->damage || !place_is_live(&row->run))
 			continue;
 		facts->live_count++;
-		if (!row->unit)
+		if (!row->run.unit)
 			strvec_push_take(&facts->unscoped, hint_row(deck, &rows, row));
 		look_at_run(deck, &rows, row, facts);
 	}

@@ -7,45 +7,6 @@
 
 #include <signal.h>
 
-struct place_run place_run_of(const struct instance *instance)
-{
-	const struct run *run = &instance->run;
-	return (struct place_run){
-		.id = instance->id,
-		.backend = instance->backend,
-		.run_id = run->id,
-		.socket = run->socket,
-		.directory = run->directory,
-		.unit = run->unit,
-		.boot_id = run->boot_id,
-		.machine_id = run->machine_id,
-		.pid_namespace = run->pid_namespace,
-		.host = run->host,
-		.server = run->server,
-		.pane = run->pane,
-		.window = run->window,
-		.capsule = run->capsule,
-	};
-}
-
-struct place_run place_run_of_row(const struct store_row *row)
-{
-	return (struct place_run){
-		.id = row->id,
-		.backend = row->backend,
-		.socket = row->socket,
-		.directory = row->run_directory,
-		.unit = row->unit,
-		.boot_id = row->boot_id,
-		.machine_id = row->machine_id,
-		.pid_namespace = row->pid_namespace,
-		.host = row->host,
-		.server = row->server,
-		.pane = row->pane,
-		.window = row->window,
-	};
-}
-
 enum machine_relation place_relation(const struct place_run *run)
 {
 	const struct machine_stamp written = { run->boot_id, run->machine_id, run->pid_namespace,
@@ -73,12 +34,6 @@ enum presence place_presence(const struct place_run *run)
 bool place_is_live(const struct place_run *run)
 {
 	return place_presence(run) == PRESENCE_ALIVE;
-}
-
-bool place_row_is_live(const struct store_row *row)
-{
-	const struct place_run run = place_run_of_row(row);
-	return place_is_live(&run);
 }
 
 const char *place_end_reason(const struct place_run *run)

@@ -10,9 +10,6 @@
 #include "driver/store/store.h"
 #include "engine/place/place.h"
 
-struct place_run place_run_of(const struct instance *instance);
-struct place_run place_run_of_row(const struct store_row *row);
-
 /* Is no process of the run left?  False as well when that cannot be found out. */
 bool place_is_empty(const struct place_run *run);
 
@@ -25,9 +22,8 @@ char *place_elsewhere(const struct place_run *run) MUST_USE;
 /* PRESENCE_UNKNOWN: another machine runs it, this program does not know its place, or its processes
  * were not recorded. */
 enum presence place_presence(const struct place_run *run);
-/* Is it PRESENCE_ALIVE?  The same for a row. */
+/* Is it PRESENCE_ALIVE? */
 bool place_is_live(const struct place_run *run);
-bool place_row_is_live(const struct store_row *row);
 /* Why a run ended whose end was never recorded, for display.  Static. */
 const char *place_end_reason(const struct place_run *run);
 /* Why a run of a known place that is there cannot be asked anything; NULL: it can.  Static. */

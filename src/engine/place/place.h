@@ -23,17 +23,6 @@ enum presence {
 	PRESENCE_UNKNOWN, /* it may exist, and does not answer: never taken for dead */
 };
 
-/* What both a row and an instance know of a run.  Texts are borrowed; NULL: not written down. */
-struct place_run {
-	const char *id, *backend; /* of the instance */
-	const char *run_id;       /* not in a row */
-	const char *socket, *directory, *unit;
-	const char *boot_id, *machine_id, *pid_namespace, *host;
-	struct process_id server, pane; /* pid 0: not written down */
-	struct process_id window;       /* as in struct run */
-	const char *capsule;            /* not in a row */
-};
-
 /* The processes whose end tells of the end of a run, for a caller that waits.  pid 0: none. */
 struct place_watch {
 	struct process_id server, agent;

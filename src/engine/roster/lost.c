@@ -18,17 +18,16 @@ enum loss { LOSS_NONE, LOSS_IN_RESTART, LOSS_OTHERWISE };
 static enum loss loss_of(const struct roster_entry *entry)
 {
 	const struct store_row *row = &entry->row;
-	const struct place_run run = place_run_of_row(row);
 	if (row->damage || row->desired != DESIRED_RUNNING || entry->view.state != STATE_ERROR ||
 	    entry->view.is_silent)
 		return LOSS_NONE;
 	if (row->held)
 		return is_hold_over(entry) ? LOSS_IN_RESTART : LOSS_NONE;
-	if (run.boot_id && place_relation(&run) == MACHINE_EARLIER_BOOT)
+	if (row->run.boot_id && place_relation(&row->run) == MACHINE_EARLIER_BOOT)
 		return LOSS_IN_RESTART;
 	/* A shell in the agent's place runs. */
-	return !run.server.pid || place_presence(&run) == PRESENCE_NONE ? LOSS_OTHERWISE
-									: LOSS_NONE;
+	return !row->run.server.pid || place_presence(&row->run) == PRESENCE_NONE ? LOSS_OTHERWISE
+										  : LOSS_NONE;
 }
 
 struct lost roster_lost(const struct roster *roster)

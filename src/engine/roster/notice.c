@@ -77,7 +77,7 @@ static void alert_terminals(const struct deck *deck, struct store *store,
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct store_row *row = &rows.rows[i];
 		if (shown_now(row))
-			shown_note_answer(row, alert_attached(row->socket, &alert, NULL));
+			shown_note_answer(row, alert_attached(row->run.socket, &alert, NULL));
 	}
 }
 
@@ -115,6 +115,6 @@ void notice_activity(const struct deck *deck, struct store *store, const char *b
 	    store_load_row(store, base, &row) != 0)
 		return;
 	notice_give(deck, store,
-		    &(struct notice){ occasion, row.title, row.run_directory, change->since_us });
+		    &(struct notice){ occasion, row.title, row.run.directory, change->since_us });
 	store_row_free(&row);
 }

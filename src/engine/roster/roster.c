@@ -199,24 +199,23 @@ static int watch(struct member *member, struct error *err)
 	struct roster *roster = member->roster;
 	if (!roster->follow)
 		return 0;
-	const struct place_run run = place_run_of_row(row);
 	struct place_watch now = { 0 };
 	if (!row->damage)
-		now = place_watch(&run);
+		now = place_watch(&row->run);
 	const bool is_new_run = !member->is_watched ||
 				!process_same(&member->watch.server.id, &now.server);
 	member->is_watched = false;
 	if (run_watch_processes(&member->watch, &now, err) < 0)
 		return -1;
 	if (roster->memory && is_new_run)
-		watch_memory(member, &run);
-	if (is_new_run || !is_same(member->directory, row->run_directory)) {
+		watch_memory(member, &row->run);
+	if (is_new_run || !is_same(member->directory, row->run.directory)) {
 		/* Not there: the run is over, or its directory is still to be made; its manifest
 		 * will tell. */
 		if (follow_run(roster->follow, member->entry.profile, member->base,
-			       row->run_directory, err) < 0)
+			       row->run.directory, err) < 0)
 			return -1;
-		replace_string(&member->directory, row->run_directory);
+		replace_string(&member->directory, row->run.directory);
 	}
 	member->is_watched = true;
 	return 0;
@@ -243,7 +242,7 @@ static void plan_look(struct member *member, int64_t at_ms)
 /* The window of a run without one of its own is the run's. */
 static const struct process_id *shown_by(const struct store_row *row)
 {
-	return row->window.pid ? &row->window : &row->pane;
+	return row->run.window.pid ? &row->run.window : &row->run.pane;
 }
 
 /* Follow what the agent prints. reported: what it does has changed without that. */
@@ -270,8 +269,8 @@ static void watch_terminal(struct member *member, bool reported)
 /* A server that is known not to answer is asked, which takes time, only if that is wished. */
 static struct view look_at(const struct roster *roster, const struct store_row *row)
 {
-	if (!roster->asks && !row->damage && state_is_running(row->state) && row->run_directory &&
-	    place_row_is_live(row) && runfiles_is_silent(row->run_directory))
+	if (!roster->asks && !row->damage && state_is_running(row->state) && row->run.directory &&
+	    place_is_live(&row->run) && runfiles_is_silent(row->run.directory))
 		return (struct view){
 			.state = STATE_RUNNING,
 			.is_silent = true,
@@ -286,8 +285,8 @@ static struct view look_at(const struct roster *roster, const struct store_row *
 static void plan_nudge(struct member *member)
 {
 	const struct store_row *row = &member->entry.row;
-	const bool is_between = place_is_between(&row->server, &row->pane) &&
-				place_row_is_live(row);
+	const bool is_between = place_is_between(&row->run.server, &row->run.pane) &&
+				place_is_live(&row->run);
 	if (!is_between) {
 		member->nudge_at_ms = INT64_MAX;
 	} else if (member->nudge_at_ms == INT64_MAX) {
@@ -597,8 +596,7 @@ static void on_followed(const struct follow_event *event, void *context)
 static void nudge(struct member *member)
 {
 	const struct store_row *row = &member->entry.row;
-	const struct place_run run = place_run_of_row(row);
-	place_nudge(&run);
+	place_nudge(&row->run);
 	if (member->nudges < MOST_DOUBLINGS)
 		member->nudges++;
 	/* With backoff: a server that does not listen costs less and less. */

@@ -6,13 +6,12 @@
 
 bool shown_now(const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
-	return !row->damage && row->socket && terminal_has_clients(row->socket) &&
-	       place_is_live(&run) && !place_was_silent(&run);
+	return !row->damage && row->run.socket && terminal_has_clients(row->run.socket) &&
+	       place_is_live(&row->run) && !place_was_silent(&row->run);
 }
 
 void shown_note_answer(const struct store_row *row, int outcome)
 {
-	if (outcome == TERMINAL_SILENT && row->run_directory)
-		runfiles_note_answer(row->run_directory, false);
+	if (outcome == TERMINAL_SILENT && row->run.directory)
+		runfiles_note_answer(row->run.directory, false);
 }

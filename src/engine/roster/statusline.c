@@ -103,7 +103,7 @@ static bool show_changes(struct store *store, const char *only, struct strbuf *l
 		if (!is_meant(row, only))
 			continue;
 		const struct terminal_status status = status_at(&looked, i);
-		shown_note_answer(row, terminal_show(row->socket, &status, NULL));
+		shown_note_answer(row, terminal_show(row->run.socket, &status, NULL));
 	}
 	strbuf_free(last);
 	*last = text;
@@ -130,7 +130,7 @@ void statusline_follow(struct store *store, const char *base, enum instance_acti
 
 void statusline_look(struct deck *deck, struct store *store, const struct store_row *row)
 {
-	const enum instance_activity before = statusline_activity(row->run_directory);
+	const enum instance_activity before = statusline_activity(row->run.directory);
 	activity_look(deck, row);
-	statusline_follow(store, row->base, before, statusline_activity(row->run_directory));
+	statusline_follow(store, row->base, before, statusline_activity(row->run.directory));
 }

@@ -17,13 +17,13 @@ static int64_t share(const struct place_usage *now, const struct place_usage *be
 void usage_read(struct usage *usage)
 {
 	const struct usage before = *usage;
-	const struct place_run run = place_run_of_row(&usage->entry->row);
-	const struct place *place = place_of(&run);
+	const struct place_run *run = &usage->entry->row.run;
+	const struct place *place = place_of(run);
 	*usage = (struct usage){ .entry = before.entry, .cpu = -1 };
-	if (usage->entry->row.damage || !place_is_live(&run))
+	if (usage->entry->row.damage || !place_is_live(run))
 		return;
-	usage->server = run.server;
-	place->usage(&run, &usage->seen);
+	usage->server = run->server;
+	place->usage(run, &usage->seen);
 	if (process_same(&usage->server, &before.server))
 		usage->cpu = share(&usage->seen, &before.seen);
 }

@@ -75,28 +75,27 @@ static char *failure_text(const char *failure)
 
 struct view view_of(const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
 	struct view view = { .state = row->state };
 	const char *why;
 	if (row->damage)
 		return (struct view){ .state = STATE_ERROR, .reason = xstrdup(row->damage) };
-	if (row->socket && !place_of(&run)) {
+	if (row->run.socket && !place_of(&row->run)) {
 		view.is_silent = true;
 		view.reason = xasprintf("this agentdeck does not know its backend '%s'",
 					or_empty(row->backend));
 		return view;
 	}
-	view.host = place_elsewhere(&run);
+	view.host = place_elsewhere(&row->run);
 	if (view.host) {
 		view.is_silent = true;
 		view.reason = xasprintf("its run is on %s", view.host);
 		return view;
 	}
-	if (view_is_over(&run, row->state, &view.state, &why)) {
+	if (view_is_over(&row->run, row->state, &view.state, &why)) {
 		view.reason = xstrdup_or_null(why);
 		return view;
 	}
-	why = state_is_running(row->state) ? place_silence(&run) : NULL;
+	why = state_is_running(row->state) ? place_silence(&row->run) : NULL;
 	view.is_silent = why != NULL;
 	view.reason = xstrdup_or_null(why ? why : row->reason);
 	view.is_undecided = row->ending == ENDING_UNDECIDED && row->state == STATE_STOPPED;
@@ -104,7 +103,7 @@ struct view view_of(const struct store_row *row)
 	if (!state_is_running(row->state) || why)
 		return view;
 	cleanup_activity struct activity activity = { 0 };
-	activity_read(row->run_directory, &activity);
+	activity_read(row->run.directory, &activity);
 	view.activity = activity.activity;
 	view.activity_since = activity.since;
 	view.is_suspended = activity.is_suspended;

@@ -77,9 +77,8 @@ static bool correct(struct deck *deck, struct store *store, const char *base)
 
 bool correct_row(struct deck *deck, struct store *store, const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
 	const char *why;
-	return !row->damage && is_to_be_corrected(&run, row->state, row->desired, &why) &&
+	return !row->damage && is_to_be_corrected(&row->run, row->state, row->desired, &why) &&
 	       correct(deck, store, row->base);
 }
 

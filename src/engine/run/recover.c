@@ -92,16 +92,15 @@ static bool is_wanted(const struct store_row *row, const struct recover_wish *wi
 {
 	if (row->damage)
 		return !wish->group;
-	const struct place_run run = place_run_of_row(row);
-	const enum presence presence = place_presence(&run);
+	const enum presence presence = place_presence(&row->run);
 	const struct need_facts facts = {
 		.state = row->state,
 		.desired = row->desired,
 		.presence = presence,
 		.is_shell = row->rung == RUNG_SHELL,
 		.is_between = presence == PRESENCE_ALIVE &&
-			      place_is_between(&row->server, &row->pane),
-		.lacks_window = place_lacks_window(&run),
+			      place_is_between(&row->run.server, &row->run.pane),
+		.lacks_window = place_lacks_window(&row->run),
 	};
 	const enum need need = need_of(&facts);
 	const bool is_at_rest = need == NEED_NOTHING ||

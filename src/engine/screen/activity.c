@@ -73,10 +73,9 @@ static const struct agent *agent_with_patterns(struct deck *deck, const struct s
 
 static bool can_be_looked_at(const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
 	return !row->damage && state_is_running(row->state) && row->rung != RUNG_SHELL &&
-	       row->run_directory && row->socket && place_is_live(&run) &&
-	       place_agent_is_live(&run) && !place_was_silent(&run);
+	       row->run.directory && row->run.socket && place_is_live(&row->run) &&
+	       place_agent_is_live(&row->run) && !place_was_silent(&row->run);
 }
 
 bool activity_can_change(struct deck *deck, const struct store_row *row)
@@ -86,8 +85,7 @@ bool activity_can_change(struct deck *deck, const struct store_row *row)
 
 char *activity_terminal(struct deck *deck, const struct store_row *row)
 {
-	const struct place_run run = place_run_of_row(row);
-	return activity_can_change(deck, row) ? place_terminal(&run) : NULL;
+	return activity_can_change(deck, row) ? place_terminal(&row->run) : NULL;
 }
 
 bool activity_is_old(struct deck *deck, const struct store_row *row)
@@ -96,7 +94,7 @@ bool activity_is_old(struct deck *deck, const struct store_row *row)
 	cleanup_free char *terminal = activity_terminal(deck, row);
 	if (!terminal || stat(terminal, &st) < 0)
 		return false;
-	const int64_t known = runfiles_known_at(row->run_directory),
+	const int64_t known = runfiles_known_at(row->run.directory),
 		      output = st.st_mtim.tv_sec * INT64_C(1000000);
 	return known < output + OUTPUT_US && known < clock_wall_us() - OLD_US;
 }
@@ -115,7 +113,7 @@ int64_t activity_young_ms(const struct store_row *row)
 	cleanup_activity struct activity now = { 0 };
 	if (!can_be_looked_at(row))
 		return 0;
-	activity_read(row->run_directory, &now);
+	activity_read(row->run.directory, &now);
 	return (young_us(&now) + 999) / 1000;
 }
 
@@ -127,7 +125,7 @@ bool activity_differs(struct deck *deck, const struct store_row *row, const char
 		return false;
 	const struct agent *agent = agent_with_patterns(deck, row);
 	display_read(styled, &screen);
-	activity_read(row->run_directory, &now);
+	activity_read(row->run.directory, &now);
 	return counts_more(agent, &now, seen_on(agent, &now, screen.text));
 }
 
@@ -186,9 +184,9 @@ static int64_t pause_of(const struct activity *now, enum instance_activity seen)
 
 static int read_screen(const struct store_row *row, char **ret)
 {
-	const int r = terminal_screen(row->socket, ret, NULL);
+	const int r = terminal_screen(row->run.socket, ret, NULL);
 	if (r == TERMINAL_SILENT)
-		runfiles_note_answer(row->run_directory, false);
+		runfiles_note_answer(row->run.directory, false);
 	return r;
 }
 
@@ -216,7 +214,7 @@ void activity_look(struct deck *deck, const struct store_row *row)
 	if (!activity_can_change(deck, row) || read_screen(row, &first) != 0)
 		return;
 	const struct agent *agent = agent_with_patterns(deck, row);
-	activity_read(row->run_directory, &now);
+	activity_read(row->run.directory, &now);
 	enum instance_activity seen = seen_on(agent, &now, first);
 	const bool differs = counts_more(agent, &now, seen);
 	if (differs && is_reported(&now)) {
@@ -226,15 +224,15 @@ void activity_look(struct deck *deck, const struct store_row *row)
 		seen = agreed(agent, &now, (const char *const[LOOKS]){ first, second });
 	}
 	/* A server that has ended meanwhile has left its place to the next run. */
-	if (!place_row_is_live(row))
+	if (!place_is_live(&row->run))
 		return;
 	const struct seen found = { seen, display_is_suspended(agent, second ? second : first) };
 	if (differs)
-		store_seen(agent, row->run_directory, &found);
-	runfiles_note_look(row->run_directory);
+		store_seen(agent, row->run.directory, &found);
+	runfiles_note_look(row->run.directory);
 }
 
 void activity_note_look(const struct store_row *row)
 {
-	runfiles_note_look(row->run_directory);
+	runfiles_note_look(row->run.directory);
 }

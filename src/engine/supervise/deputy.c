@@ -48,7 +48,7 @@ static char *name_of(const struct roster_entry *entry, const char *occasion)
 	/* Until an end is recorded, each terminal knows another time of it. */
 	int64_t which = 0;
 	if (streq(occasion, "oom"))
-		which = oom_look(entry->row.run_directory, entry->control_group);
+		which = oom_look(entry->row.run.directory, entry->control_group);
 	else if (entry->view.activity != ACTIVITY_UNKNOWN)
 		which = entry->since_us;
 	return xasprintf("%s %s %lld", entry->row.id, occasion, (long long)which);

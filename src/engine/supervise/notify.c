@@ -61,7 +61,7 @@ static char *usual_message(const struct notification *notification)
 	const struct roster_entry *entry = notification->entry;
 	const char *occasion = notification->occasion;
 	if (streq(occasion, "oom")) {
-		cleanup_free char *victim = oom_victim(entry->row.run_directory,
+		cleanup_free char *victim = oom_victim(entry->row.run.directory,
 						       entry->control_group);
 		return xasprintf("the kernel killed %s of it for lack of memory", victim);
 	}

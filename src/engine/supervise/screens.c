@@ -93,10 +93,10 @@ void screens_look(struct screens *screens, struct roster_entry *entry)
 		roster_look_later(entry);
 		return;
 	}
-	if (terminal_check(entry->row.socket, NULL) < 0)
+	if (terminal_check(entry->row.run.socket, NULL) < 0)
 		return;
 	struct screens_look *look = &screens->looks[i];
 	*look = (struct screens_look){ screens, xstrdup(entry->profile), xstrdup(entry->row.id) };
-	terminal_look_argv(entry->row.socket, &argv);
+	terminal_look_argv(entry->row.run.socket, &argv);
 	run(screens, &argv, SCREEN_MAX, on_screen, look);
 }

@@ -31,17 +31,17 @@ enum {
 /* The environment of a server cannot be read after its end. */
 static void keep_environment(struct session *session)
 {
-	const struct place_run run = place_run_of_row(&session->entry->row);
+	const struct place_run *run = &session->entry->row.run;
 	cleanup_instance struct instance *instance = NULL;
-	if (!place_is_live(&run) || process_same(&session->environment_of, &run.server) ||
-	    environment_of_run(&run, &session->environment) != 0)
+	if (!place_is_live(run) || process_same(&session->environment_of, &run->server) ||
+	    environment_of_run(run, &session->environment) != 0)
 		return;
 	/* Only the agent has its secrets, and may not be there yet. */
-	const bool is_inside = run.window.pid;
+	const bool is_inside = run->window.pid;
 	if (!is_inside ||
 	    (store_load(session->entry->store, session->entry->row.base, &instance, NULL) == 0 &&
 	     environment_of_secrets(instance, &session->environment) == 0))
-		session->environment_of = run.server;
+		session->environment_of = run->server;
 }
 
 /* ---- the timer --------------------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ static bool needs_instance(const struct store_row *row)
 {
 	return state_is_starting(row->state) || state_is_stopping(row->state) ||
 	       row->ending == ENDING_DUE ||
-	       (place_row_is_live(row) ? !row->pane.pid : row->desired == DESIRED_RUNNING);
+	       (place_is_live(&row->run) ? !row->run.pane.pid : row->desired == DESIRED_RUNNING);
 }
 
 static int load(struct session *session, struct instance **ret)
@@ -179,10 +179,10 @@ static int load(struct session *session, struct instance **ret)
 static int load_corrected(struct session *session, struct instance **ret)
 {
 	const struct roster_entry *entry = session->entry;
-	const struct place_run run = place_run_of_row(&entry->row);
-	if (entry->view.state != entry->row.state && run.server.pid && !entry->row.damage &&
-	    needs_instance(&entry->row) && place_relation(&run) == MACHINE_THIS_BOOT)
-		(void)correct_row(session->supervisor->deck, entry->store, &entry->row);
+	const struct store_row *row = &entry->row;
+	if (entry->view.state != row->state && row->run.server.pid && !row->damage &&
+	    needs_instance(row) && place_relation(&row->run) == MACHINE_THIS_BOOT)
+		(void)correct_row(session->supervisor->deck, entry->store, row);
 	return load(session, ret);
 }
 
@@ -195,13 +195,13 @@ static void decide(struct session *session, enum supervise_cause cause)
 				       : load(session, &instance);
 	if (r != 0)
 		return;
-	const struct place_run run = place_run_of_row(&entry->row);
+	const struct place_run *run = &entry->row.run;
+	const bool is_live = place_is_live(run);
 	const struct supervise_facts facts = {
 		.instance = instance,
-		.is_live = place_row_is_live(&entry->row),
-		.is_between = place_row_is_live(&entry->row) &&
-			      place_is_between(&entry->row.server, &entry->row.pane),
-		.lacks_window = place_lacks_window(&run),
+		.is_live = is_live,
+		.is_between = is_live && place_is_between(&run->server, &run->pane),
+		.lacks_window = place_lacks_window(run),
 		.is_elsewhere = entry->view.host != NULL,
 		.lost_manager = instance &&
 				isolation_lost_manager(supervisor->deck, &instance->run),
@@ -329,7 +329,7 @@ static void take_outcome(struct session *session, const struct revive_result *an
 	case REVIVE_FAILED:
 	case REVIVE_OUTCOME_COUNT:
 		/* A live session has no start planned. */
-		if (place_row_is_live(&session->entry->row))
+		if (place_is_live(&session->entry->row.run))
 			break;
 		/* Nothing to do until something changes, whatever the look above has planned. */
 		clear_timer(session);
@@ -348,7 +348,7 @@ static void take_failure(struct session *session, const char *words)
 	if (!look_again(session))
 		return;
 	if (!session->timer && session->next == NEXT_NOTHING &&
-	    !place_row_is_live(&session->entry->row))
+	    !place_is_live(&session->entry->row.run))
 		set_timer(session, supervise_patience_ms(session->failures, RETRY_MS,
 							 SUPERVISE_RETRY_MOST_MS));
 	if (session->failures == TOLD_AFTER)

@@ -245,6 +245,27 @@ const struct process_id *run_tmux_server(const struct run *run)
 	return run->capsule ? &run->window : &run->server;
 }
 
+struct place_run place_run_of(const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	return (struct place_run){
+		.id = instance->id,
+		.backend = instance->backend,
+		.run_id = run->id,
+		.socket = run->socket,
+		.directory = run->directory,
+		.unit = run->unit,
+		.boot_id = run->boot_id,
+		.machine_id = run->machine_id,
+		.pid_namespace = run->pid_namespace,
+		.host = run->host,
+		.server = run->server,
+		.pane = run->pane,
+		.window = run->window,
+		.capsule = run->capsule,
+	};
+}
+
 const struct attempt *run_attempt(const struct run *run)
 {
 	return run->attempt < run->attempt_count ? &run->attempts[run->attempt] : NULL;

@@ -161,6 +161,17 @@ struct run {
 	char *history_note; /* "history not restored: <why>", for the user; NULL when it was */
 };
 
+/* What both a row and an instance know of a run.  Texts are borrowed; NULL: not written down. */
+struct place_run {
+	char *id, *backend; /* of the instance */
+	char *run_id;       /* not in a row */
+	char *socket, *directory, *unit;
+	char *boot_id, *machine_id, *pid_namespace, *host; /* base/machine.h */
+	struct process_id server, pane;                    /* pid 0: not written down */
+	struct process_id window;                          /* as in struct run */
+	char *capsule;                                     /* not in a row */
+};
+
 struct exit_record {
 	bool present;
 	int code; /* exit status when signal is 0 */
@@ -315,6 +326,7 @@ const char *attempt_reason(const struct attempt *attempt);
 const char *attempt_why(const struct attempt *attempt);
 /* The run's tmux server: the window of a run with a capsule, else its server.  Borrowed. */
 const struct process_id *run_tmux_server(const struct run *run);
+struct place_run place_run_of(const struct instance *instance);
 /* The attempt that runs now, NULL when there is no run.  Borrowed. */
 const struct attempt *run_attempt(const struct run *run);
 

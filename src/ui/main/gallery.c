@@ -139,12 +139,13 @@ static void begin_look(struct gallery *gallery, struct look *look)
 	cleanup_strvec struct strvec argv = { 0 };
 	const struct store_row *row = row_of(gallery, look->id);
 	look->is_due = false;
-	if (look->bell && (!row || !process_same(&row->server, &look->server)))
+	if (look->bell && (!row || !process_same(&row->run.server, &look->server)))
 		end_bell(look);
-	if (!row || !row->socket || !row->run_directory || terminal_check(row->socket, NULL) < 0)
+	if (!row || !row->run.socket || !row->run.directory ||
+	    terminal_check(row->run.socket, NULL) < 0)
 		return;
-	look->server = row->server;
-	const struct bell_wish wish = { row->id, row->socket, row->run_directory,
+	look->server = row->run.server;
+	const struct bell_wish wish = { row->id, row->run.socket, row->run.directory,
 					gallery->wish.bell };
 	if (!look->bell &&
 	    bell_open(gallery->wish.loop, &wish, on_ring, look, &look->bell, NULL) < 0)

@@ -146,12 +146,13 @@ static bool look_at_screen(struct peek *peek)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	const struct store_row *row = row_of(peek, peek->id);
-	if (peek->bell && (!row || !process_same(&row->server, &peek->server)))
+	if (peek->bell && (!row || !process_same(&row->run.server, &peek->server)))
 		end_bell(peek);
-	if (!row || !row->socket || !row->run_directory || terminal_check(row->socket, NULL) < 0)
+	if (!row || !row->run.socket || !row->run.directory ||
+	    terminal_check(row->run.socket, NULL) < 0)
 		return false;
-	peek->server = row->server;
-	const struct bell_wish wish = { row->id, row->socket, row->run_directory,
+	peek->server = row->run.server;
+	const struct bell_wish wish = { row->id, row->run.socket, row->run.directory,
 					peek->bell_program };
 	if (!peek->bell &&
 	    bell_open(peek->errands->loop, &wish, on_ring, peek, &peek->bell, NULL) < 0)
