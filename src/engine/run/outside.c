@@ -97,7 +97,7 @@ bool outside_find_beside(struct deck *deck, const struct instance *instance, str
 	const struct agent *agent;
 	cleanup_holder_skip struct holder_skip skip = { 0 };
 	const bool is_shell = lifecycle_is_shell(instance);
-	if (instance->recipe || !run->socket || !conversation->session_id ||
+	if (place_home(instance) || !run->socket || !conversation->session_id ||
 	    !conversation->config_home || deck_agent(deck, instance->agent, &agent, NULL) < 0)
 		return false;
 	/* In its pane is no agent of ours then. */
