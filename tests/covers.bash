@@ -14,6 +14,7 @@
 COVERS=(
 	"src/assess/|tests/unit/test-assess.c"
 	"src/base/banned|build"
+	"src/base/jsonwrite|tests/unit/test-jsonio.c"
 	"src/base/libc|musl"
 	"src/base/macro|unit"
 	"src/base/version|tests/check-scripts"
