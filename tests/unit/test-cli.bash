@@ -2912,6 +2912,17 @@ case_up_says_where_a_mistake_is() {
 }
 
 # What is not as the file says: those that up --update changes, and those that it does not.
+case_up_of_another_user() {
+	printf '%s\n' '[session.api]' 'cmd = "cat"' >agentdeck.toml
+	run diff
+	[ "$status" = 1 ] || fail "status $status"
+	[ "$(id -u)" = 0 ] || return 0
+	chown 12345 agentdeck.toml
+	for command in up diff down; do
+		refused 1 'agentdeck.toml belongs to user 12345, who could use it to run commands as you' "$command"
+	done
+}
+
 case_up_update() {
 	local conversation server
 	printf '%s\n' '[session.api]' 'agent = "demo"' 'args = ["--model=small"]' '[session.web]' 'agent = "demo"' 'path = "web"' >agentdeck.toml

@@ -352,7 +352,10 @@ static int open_file(const char *path, struct deckfile *file, struct strbuf *ret
 				 shown);
 	if (!file->path)
 		return error_set_errno(err, errno, "open %s", shown);
-	if (fs_read(AT_FDCWD, file->path, FILE_MAX, ret, err) < 0)
+	cleanup_close int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return error_set_errno(err, errno, "open %s", shown);
+	if (fs_check_author(fd, path, err) < 0 || fs_read_fd(fd, path, FILE_MAX, ret, err) < 0)
 		return -1;
 	cleanup_free char *directory = xstrndup(file->path,
 						(size_t)(path_basename(file->path) - file->path));
