@@ -792,6 +792,16 @@ TEST(ContainerIsLookedAfterByTheSupervisor)
 		 "no new window:\n%s", or_empty(deck_log()));
 	assert_same_agent(&inside, "with a new window");
 	kill_supervised(&inside);
+	/* A pause is its user's, who starts it. */
+	window = window_of(&inside);
+	(void)engine_say(ENGINE_DOCKER, WORDS("pause", inside.name));
+	machine_destroy(&window);
+	WAIT_FOR(strstr(or_empty(deck_log()), "its container is paused"), "no try:\n%s",
+		 or_empty(deck_log()));
+	ASSERT(streq(or_empty(container_state(ENGINE_DOCKER, inside.name)), "paused"), "it is %s",
+	       or_empty(container_state(ENGINE_DOCKER, inside.name)));
+	session_start(&inside.session, NULL);
+	assert_same_agent(&inside, "after the pause");
 }
 
 /* ---- secrets ----------------------------------------------------------------------------- */

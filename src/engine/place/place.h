@@ -73,6 +73,8 @@ struct place_order {
 	 * made later, and a process started beside a manager that is about to end would end with
 	 * it. */
 	bool needs_scope;
+	/* Leave a paused container paused.  For automatic starts: a user has paused it. */
+	bool leaves_paused;
 	/* The user consents to build the image of a container again (--rebuild). */
 	bool may_rebuild;
 	/* Set by a failure for no other reason than that this consent is missing.  NULL: not

@@ -92,7 +92,7 @@ struct lifecycle_order {
 	/* The user wants no setup of its tree (--no-setup). */
 	bool leaves_setup;
 	/* As in struct place_order. */
-	bool needs_scope, may_rebuild;
+	bool needs_scope, leaves_paused, may_rebuild;
 	bool *ret_needs_rebuild;
 };
 

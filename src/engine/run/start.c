@@ -69,6 +69,7 @@ static struct place_order place_order_of(const struct operation *operation,
 		.lock = operation->lock,
 		.agent = operation->agent,
 		.needs_scope = order->needs_scope,
+		.leaves_paused = order->leaves_paused,
 		.may_rebuild = order->may_rebuild,
 		.ret_needs_rebuild = order->ret_needs_rebuild,
 	};

@@ -226,7 +226,7 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		.link = ladder->places.link,
 		.base = IMAGE_SAME,
 		.may_rebuild = ladder->order.may_rebuild,
-		.may_unpause = true,
+		.may_unpause = !ladder->order.leaves_paused,
 		.is_new = ladder_is_new(ladder->instance),
 		.name = ladder->instance->base,
 		.image_name = recipe->image,
