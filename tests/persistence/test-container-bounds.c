@@ -110,6 +110,13 @@ TEST(ContainerHasTheNetworkOfItsWish)
 		(void)deck_ok(NULL, WORDS("remove", "--force", "--json", session.id));
 	}
 	(void)engine_say(ENGINE_DOCKER, WORDS("network", "rm", "harbour"));
+	struct session lost;
+	session_add(&lost, NULL, "lost",
+		    WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+			  engine_address(ENGINE_DOCKER), "--network", "nowhere"));
+	struct reply reply = deck_look(WORDS("session", "start", "lost"));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "nowhere"), "%d: %s%s", reply.status,
+	       reply.output, reply.errors);
 }
 
 TEST(ContainerOfAnInternalNetworkReachesItsNeighbours)

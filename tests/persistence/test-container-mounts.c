@@ -55,6 +55,7 @@ static void shows_no_file_as_its_users(enum engine engine)
 	start_by_hand(&inside);
 	const char *users = say_inside(&inside, "cat /etc/passwd");
 	ASSERT(strstr(users, "agent:x:") && !strstr(users, SECRET), "its passwd is %s", users);
+	ASSERT(strstr(users, kept(":%s:", below_base(&inside, "home"))), "another home: %s", users);
 }
 
 TEST(ContainerShowsNoFileAsItsUsersDocker)

@@ -260,6 +260,9 @@ TEST(ContainerComesBackAfterPodmanRemove)
 }
 
 /* Tier 3: only the directory is left that its image is built from. */
+#define MOUNTS                                                                    \
+	"RUN --mount=type=cache,target=/cache --mount=type=tmpfs,target=/scratch" \
+	" --mount=type=bind,source=mark,target=/seen cat /seen >/cache/x && touch /scratch/y\n"
 static const char *put_dockerfile(const char *more)
 {
 	machine_write(at_home("image/Dockerfile"), 0644,
@@ -273,7 +276,7 @@ static void begin_built(struct inside *inside, enum engine engine)
 	*inside = (struct inside){ .engine = engine };
 	engine_prepare(engine, PLAIN_IMAGE);
 	session_add(&inside->session, NULL, "deck",
-		    WORDS("--container", "--build", put_dockerfile(""), "--engine",
+		    WORDS("--container", "--build", put_dockerfile(MOUNTS), "--engine",
 			  engine_address(engine)));
 	session_start(&inside->session, NULL);
 	session_say(&inside->session, INSIDE_MARKER);

@@ -295,6 +295,11 @@ TEST(SecretsAreInNoCommandLine)
 		      at_home(".config"), kept("/run/user/%u/agentdeck", machine_uid()),
 		      kept("/run/user/%u/systemd", machine_uid())));
 	ASSERT(!*kept_in.output, "it stands in %s", kept_in.output);
+	/* What was sent is in the agent's files alone. */
+	kept_in = machine_root(WORDS("grep", "-rlsD", "skip", MESSAGE,
+				     at_home(".local/state/agentdeck"),
+				     kept("/run/user/%u/agentdeck", machine_uid())));
+	ASSERT(!*kept_in.output, "the message stands in %s", kept_in.output);
 	struct answer manager = machine_login(
 		WORDS("sh", "-c",
 		      "systemctl --user show-environment; systemctl --user "

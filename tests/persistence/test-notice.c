@@ -165,16 +165,22 @@ static const char *output_of_agent(const char *title, const char *script)
 TEST(AgentsOwnNotificationsPassUnlessSwitchedOff)
 {
 	const char *script = at_home("agent.sh");
-	machine_write(script, 0755,
-		      "read line\n"
-		      "printf '\\033Ptmux;\\033\\033]9;from the agent\\033\\033\\\\\\033\\\\'\n"
-		      "echo sent\nexec cat\n");
+	machine_write(
+		script, 0755,
+		"read line\n"
+		"printf '\\033Ptmux;\\033\\033]9;from the agent\\033\\033\\\\\\033\\\\'\n"
+		"printf '\\033]52;c;Y2xpcGJvYXJk\\007\\033]2;renamed\\007\\033krenamed\\033\\\\'\n"
+		"echo sent\nexec cat\n");
 	configure("[tmux.options]\nset-titles = false\n");
 	const char *output = output_of_agent("open", script);
 	ASSERT(strstr(output, "\033]9;from the agent\033\\"), "it does not pass: %s",
 	       (const char *)keep(visible(output)));
-	configure("[tmux]\npassthrough = false\n");
-	output = output_of_agent("closed", script);
-	ASSERT(!strstr(output, "from the agent"), "it passes: %s",
+	ASSERT(strstr(output, "Y2xpcGJvYXJk"), "it sets no clipboard: %s",
 	       (const char *)keep(visible(output)));
+	/* Nor does it say what the terminal or its window is called. */
+	configure("[tmux]\npassthrough = false\n[tmux.options]\nset-clipboard = \"off\"\n");
+	output = output_of_agent("closed", script);
+	ASSERT(!strstr(output, "from the agent") && !strstr(output, "Y2xpcGJvYXJk") &&
+		       !strstr(output, "renamed"),
+	       "it passes: %s", (const char *)keep(visible(output)));
 }
