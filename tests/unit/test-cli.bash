@@ -176,6 +176,10 @@ case_no_agent_is_chosen_for_a_script() {
 		[ $? = 1 ] && grep -q 'no coding agent is installed: .* --agent NAME' "$home/err" ||
 			fail "$command: $(<"$home/out") $(<"$home/err")"
 	done
+	ln -s /bin/true "$bin/codex"
+	"${deck[@]}" PATH="$bin" "$program" add . -t a >"$home/out" 2>"$home/err" </dev/null || fail "$(<"$home/err")"
+	[ "$(value a agent)" = codex ] || fail "it is $(value a agent)"
+	must remove a --force
 	must list
 	[ ! -s "$home/out" ] || ! grep -q demo "$home/out" || fail "made: $(<"$home/out")"
 }
@@ -469,6 +473,25 @@ poor_path() {
 	deck+=("PATH=$home/bin")
 }
 
+case_the_users_tmux_configuration() {
+	local i
+	printf '%s\n' "run-shell 'touch $home/obeyed'" 'set -g @mine yes' 'set -g destroy-unattached on' \
+		'set -g exit-unattached on' 'set -s exit-empty off' >"$home/user/.tmux.conf"
+	must add . -t a --agent demo
+	must start a
+	[ ! -e "$home/obeyed" ] || fail 'it was run without being wished'
+	must config set tmux.source_user_config true
+	must restart a
+	for ((i = 0; i < 100; i++)); do
+		[ ! -e "$home/obeyed" ] || break
+		sleep 0.1
+	done
+	[ -e "$home/obeyed" ] || fail 'it was not run'
+	[ "$(env -u TMUX tmux -S "$(value a socket)" show-options -gqv @mine)" = yes ] || fail 'its options are not set'
+	[ "$(value a status)" = running ] || fail "it is $(value a status)"
+	must stop a
+}
+
 case_no_tmux() {
 	# Otherwise tmux is in the PATH that the session keeps.
 	poor_path
@@ -507,8 +530,9 @@ case_poorer_path_is_not_kept() {
 
 # A start without a login, as after a reboot.
 case_missing_variables_are_named() {
-	local -a poor=("${deck[@]}" env -u HTTPS_PROXY -u AGENTDECK_DEMO_TOKEN)
-	local -a login=("${deck[@]}" HTTPS_PROXY=http://me:s3cret@proxy AGENTDECK_DEMO_TOKEN=s3cret OTHER_THING=1)
+	local -a poor=("${deck[@]}" env -u HTTPS_PROXY -u AGENTDECK_DEMO_TOKEN -u MY_KEPT)
+	local -a login=("${deck[@]}" HTTPS_PROXY=http://me:s3cret@proxy AGENTDECK_DEMO_TOKEN=s3cret OTHER_THING=1 MY_KEPT=iodine)
+	printf '[environment]\nkeep = ["MY_KEPT"]\n' >>"$home/deck/config.toml"
 	deck=("${login[@]}")
 	must add . -t a --agent demo
 	must start a
@@ -517,7 +541,9 @@ case_missing_variables_are_named() {
 	! grep -rq s3cret "$home/deck" || fail "a value is in $(grep -rl s3cret "$home/deck")"
 	kill -9 "$(value a server_pid)" "$(value a agent_pid)"
 	deck=("${poor[@]}")
-	must recover
+	# as after a reboot
+	must recover --kept-environment
+	tr '\0' '\n' <"/proc/$(value a agent_pid)/environ" | grep -qx MY_KEPT=iodine || fail 'it lacks what is kept'
 	must show a
 	grep -q '^Lacks .*HTTPS_PROXY' "$home/out" && grep -q '^Lacks .*AGENTDECK_DEMO_TOKEN' "$home/out" &&
 		! grep -q OTHER_THING "$home/out" || fail "$(<"$home/out")"
@@ -1445,6 +1471,11 @@ case_container_recipe() {
 		add . -t a --agent demo --container --engine "unix://$socket"
 	refused 2 'has no image web:3, and agentdeck downloads none' \
 		add . -t a --agent demo --container --engine "unix://$socket" --image web:3
+	# podman's address answers, and docker's does not
+	deck+=("DOCKER_HOST=unix:///nowhere" "CONTAINER_HOST=unix://$socket")
+	must add . -t instead --agent demo --container --image web:1
+	grep -q 'warning: the container is in podman, since docker does not answer: .*nowhere' "$home/err" || fail "$(<"$home/err")"
+	must remove instead --force
 	printf '[container]\nengine = "unix://%s"\nimage = "web:1"\n' "$socket" >>"$home/deck/config.toml"
 	deck+=("KEY=canary" "AGENTDECK_DEMO_TOKEN=canary")
 	must add . -t a --agent demo --container --mount "$home/user:/data:ro" --env A=b --secret KEY \

@@ -124,6 +124,35 @@ static void only_the_shell_runs_what_nothing_matches(void **state)
 	}
 }
 
+/* An agent asks its user before it trusts a directory, or does what may harm. */
+static void no_entry_skips_a_question(void **state)
+{
+	(void)state;
+	static const char *const skips[] = { "danger", "skip", "bypass", "yolo", "trust", "allow" };
+	cleanup_registry struct registry registry = builtin();
+	for (size_t i = 0; i < registry.count; i++) {
+		const struct agent *agent = registry.agents[i];
+		const struct strvec *const said[] = {
+			&agent->command,
+			&agent->assign,
+			&agent->resume,
+			&agent->fork,
+			&agent->continue_latest,
+			&agent->create,
+			&agent->report,
+			&agent->isolation_arguments,
+			&agent->set,
+			&agent->report_environment,
+		};
+		for (size_t j = 0; j < ARRAY_SIZE(said); j++)
+			for (size_t word = 0; word < said[j]->count; word++)
+				for (size_t k = 0; k < ARRAY_SIZE(skips); k++)
+					if (strcasestr(said[j]->items[word], skips[k]))
+						fail_msg("%s: %s", agent->name,
+							 said[j]->items[word]);
+	}
+}
+
 static void no_flag_has_two_meanings(void **state)
 {
 	(void)state;
@@ -511,6 +540,7 @@ int main(void)
 		cmocka_unit_test(builtin_entries_are_sorted_and_marked),
 		cmocka_unit_test(claude_is_described_completely),
 		cmocka_unit_test(only_the_shell_runs_what_nothing_matches),
+		cmocka_unit_test(no_entry_skips_a_question),
 		cmocka_unit_test(no_flag_has_two_meanings),
 		cmocka_unit_test(claudes_screen_is_read_as_it_was_seen),
 		cmocka_unit_test(the_shell_keeps_no_sessions),
