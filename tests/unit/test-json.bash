@@ -288,6 +288,12 @@ holds 0 doctor --fix --force
 agentdeck supervise --status --json >"$root/out" 2>/dev/null
 held supervise
 
+mkdir -p "$root/role/.devcontainer"
+printf '{"image": "x", "mounts": ["type=bind,source=/a,target=/b"], "postStartCommand": "a", "b": 1}\n' >"$root/role/.devcontainer/devcontainer.json"
+holds 0 'role check' "$root/role"
+holds 0 'role show' "$root/role"
+echo '{}' >"$root/role/.devcontainer/devcontainer.json"
+holds 1 'role check' "$root/role"
 holds 0 help
 holds 0 help --all
 holds 0 help session start

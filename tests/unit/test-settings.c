@@ -280,8 +280,14 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 		       "\"host\"");
 	assert_refused("[groups.a.container]\nimages = 'x'\n",
 		       "config.toml:2:1: unknown key \"groups.a.container.images\": a container "
-		       "has enabled, escapes, engine, image, network, auth, program, cpus and "
-		       "mounts");
+		       "has enabled, escapes, engine, image, network, auth, program, cpus, "
+		       "mounts, role_rights and role_env");
+	assert_refused("[container]\nrole_rights = 'all'\n",
+		       "config.toml:2:1: container.role_rights is \"all\": choose \"locked\", "
+		       "\"standard\" or \"open\"");
+	assert_refused("[container]\nrole_env = ['A', 'B=1']\n",
+		       "config.toml:2:1: container.role_env holds \"B=1\", which is no name of a "
+		       "variable");
 	assert_refused("[container]\nenabled = 'yes'\n",
 		       "config.toml:2:1: container.enabled must be true or false, not a string");
 	assert_refused("[groups.a.container]\ncpus = 0\n",

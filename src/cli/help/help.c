@@ -172,8 +172,8 @@ static const struct {
 	{ "administer",
 	  { 0 },
 	  { "rename", "remove", "prune", "purge", "settle", "set", "limit", "eject", "export",
-	    "group", "profile", "session", "agents", "config", "image", "switch", "completion",
-	    "help" } },
+	    "group", "profile", "session", "agents", "config", "image", "role", "switch",
+	    "completion", "help" } },
 };
 enum { TERM_WIDTH = 10 };
 

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_TEXT = 1 << 20 };
-
 struct packing {
 	const char *directory; /* for messages */
 	struct tarfile tar;
@@ -42,7 +40,7 @@ static int open_directory(const char *directory, int *ret, struct error *err)
 static int read_text(int dirfd, const char *directory, const char *name, struct strbuf *ret,
 		     struct error *err)
 {
-	int r = fs_read(dirfd, name, MAX_TEXT, ret, err);
+	int r = fs_read(dirfd, name, CONTEXT_MAX_TEXT, ret, err);
 	return r < 0 ? error_prefix(err, "build directory %s", directory) : r;
 }
 

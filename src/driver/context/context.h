@@ -19,7 +19,7 @@
 #define CONTEXT_IGNORE     ".dockerignore"
 
 /* What a context may have at most. */
-enum { CONTEXT_MAX_FILES = 200000 };
+enum { CONTEXT_MAX_FILES = 200000, CONTEXT_MAX_TEXT = 1 << 20 };
 #define CONTEXT_MAX_BYTES (UINT64_C(1) << 30)
 
 /* CONTEXT_NONE: there is no such directory, or no Dockerfile in it. */

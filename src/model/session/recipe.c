@@ -170,6 +170,20 @@ bool recipe_login_parse(const char *name, enum recipe_login *ret)
 	return found >= 0;
 }
 
+bool recipe_rights_parse(const char *name, enum recipe_rights *ret)
+{
+	static const char *const words[] = {
+		[RIGHTS_LOCKED] = "locked",
+		[RIGHTS_STANDARD] = "standard",
+		[RIGHTS_OPEN] = "open",
+		NULL,
+	};
+	const int found = word_find(words, name);
+	if (found >= 0)
+		*ret = (enum recipe_rights)found;
+	return found >= 0;
+}
+
 static void read_cpus(const struct manifest_section *section, const char *key, void *record)
 {
 	struct recipe *recipe = record;

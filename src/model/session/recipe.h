@@ -31,6 +31,13 @@ enum recipe_login {
 	LOGIN_IGNORE, /* the user logs in inside */
 };
 
+/* What a role may ask its user for (docs/roles.md). */
+enum recipe_rights {
+	RIGHTS_LOCKED,   /* nothing of this machine */
+	RIGHTS_STANDARD, /* mounts */
+	RIGHTS_OPEN,     /* and capabilities, and networks with other containers */
+};
+
 struct recipe_mount {
 	char *source, *target; /* absolute */
 	bool read_only;
@@ -141,12 +148,13 @@ char *recipe_base(const char *id, const char *directory, const char *agent) MUST
 /* Is its user root in there? */
 bool recipe_is_root(const struct recipe *recipe);
 
-/* "image", "host"; "sync", "token", "ignore".  The parsers return false for others, *ret untouched.
- */
+/* "image", "host"; "sync", "token", "ignore"; "locked", "standard", "open".  The parsers return
+ * false for others, *ret untouched. */
 const char *recipe_program_name(enum recipe_program program);
 bool recipe_program_parse(const char *name, enum recipe_program *ret);
 const char *recipe_login_name(enum recipe_login login);
 bool recipe_login_parse(const char *name, enum recipe_login *ret);
+bool recipe_rights_parse(const char *name, enum recipe_rights *ret);
 
 /* "2", "1.5": more than 0, without a sign or an exponent.  false: it is none, *ret untouched. */
 bool recipe_cpus_parse(const char *text, double *ret);

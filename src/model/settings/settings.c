@@ -45,11 +45,13 @@ void settings_init(struct settings *ret)
 }
 
 /* The texts of [container]. */
-enum { CONTAINER_TEXTS = 6 };
+enum { CONTAINER_TEXTS = 7 };
 static char **container_text(struct container_defaults *defaults, size_t index)
 {
-	char **texts[CONTAINER_TEXTS] = { &defaults->engine, &defaults->image,   &defaults->network,
-					  &defaults->auth,   &defaults->program, &defaults->cpus };
+	char **texts[CONTAINER_TEXTS] = { &defaults->engine,     &defaults->image,
+					  &defaults->network,    &defaults->auth,
+					  &defaults->program,    &defaults->cpus,
+					  &defaults->role_rights };
 	return texts[index];
 }
 
@@ -58,6 +60,7 @@ static void free_container(struct container_defaults *defaults)
 	for (size_t i = 0; i < CONTAINER_TEXTS; i++)
 		free(*container_text(defaults, i));
 	strvec_clear(&defaults->mounts);
+	strvec_clear(&defaults->role_env);
 }
 
 static void free_workspace(struct workspace_defaults *defaults)
@@ -306,12 +309,13 @@ static int store_limits(const struct toml_document *document, const char *path,
 	return 0;
 }
 
-/* A text that is not empty and, for two of the keys, one of their words. */
+/* A text that is not empty and, for three of the keys, one of their words. */
 static int store_container_text(const struct toml_document *document, const struct toml_key *key,
 				struct json_object *value, void *field, struct error *err)
 {
 	enum recipe_login login;
 	enum recipe_program program;
+	enum recipe_rights rights;
 	int r = toml_store_string(document, key, value, field, err);
 	const char *text = r < 0 ? NULL : *(char **)field;
 	if (r < 0)
@@ -325,6 +329,10 @@ static int store_container_text(const struct toml_document *document, const stru
 	if (ends_with(key->path, ".program") && !recipe_program_parse(text, &program))
 		return toml_error(document, key->path, err,
 				  "%s is \"%s\": choose \"image\" or \"host\"", key->path, text);
+	if (ends_with(key->path, ".role_rights") && !recipe_rights_parse(text, &rights))
+		return toml_error(document, key->path, err,
+				  "%s is \"%s\": choose \"locked\", \"standard\" or \"open\"",
+				  key->path, text);
 	return 0;
 }
 
@@ -374,6 +382,19 @@ static int store_mounts(const struct toml_document *document, const struct toml_
 				"%s holds \"%s\": a mount must be an absolute path, or start "
 				"with \"~/\" (example: \"~/data:/data:ro\")",
 				key->path, mounts->items[i]);
+	return r;
+}
+
+static int store_variables(const struct toml_document *document, const struct toml_key *key,
+			   struct json_object *value, void *field, struct error *err)
+{
+	const struct strvec *names = field;
+	int r = store_list(document, key, value, field, err);
+	for (size_t i = 0; r == 0 && i < names->count; i++)
+		if (!recipe_is_variable(names->items[i]))
+			r = toml_error(document, key->path, err,
+				       "%s holds \"%s\", which is no name of a variable", key->path,
+				       names->items[i]);
 	return r;
 }
 
@@ -445,6 +466,8 @@ static const struct toml_key container_keys[] = {
 	CONTAINER_KEY("program", store_container_text, program),
 	CONTAINER_KEY("cpus", store_cpus, cpus),
 	CONTAINER_KEY("mounts", store_mounts, mounts),
+	CONTAINER_KEY("role_rights", store_container_text, role_rights),
+	CONTAINER_KEY("role_env", store_variables, role_env),
 };
 
 static int store_container(const struct toml_document *document, const char *path,
@@ -463,7 +486,8 @@ static int store_container(const struct toml_document *document, const char *pat
 			return toml_error(
 				document, where, err,
 				"unknown key \"%s\": a container has enabled, escapes, engine, "
-				"image, network, auth, program, cpus and mounts",
+				"image, network, auth, program, cpus, mounts, role_rights and "
+				"role_env",
 				where);
 		if (container_keys[i].store(document, &key, item,
 					    (char *)ret + container_keys[i].offset, err) < 0)
@@ -672,6 +696,10 @@ const struct toml_key settings_keys[] = {
 	    .example = "2"),
 	KEY("container.mounts", store_mounts, container.mounts,
 	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
+	KEY("container.role_rights", store_container_text, container.role_rights,
+	    .about = "what a role may ask for: locked, standard or open", .example = "\"open\""),
+	KEY("container.role_env", store_variables, container.role_env,
+	    .about = "variables of yours that a role may read", .example = "[\"EDITOR\"]"),
 	KEY("workspace.on_end", toml_store_word, end_policy, .min = END_ASK, .words = ends,
 	    .about = "when an agent has ended by itself: ask, keep or clean"),
 	KEY("workspace.root", store_root, workspace_root,
@@ -738,6 +766,8 @@ static void add_defaults(const struct container_defaults *from, struct container
 		to->escapes = from->escapes;
 	if (!is_set(&to->mounts))
 		to->mounts = from->mounts;
+	if (!is_set(&to->role_env))
+		to->role_env = from->role_env;
 	for (size_t i = 0; i < CONTAINER_TEXTS; i++)
 		if (!*container_text(to, i))
 			*container_text(to, i) = *container_text(&copy, i);

@@ -20,10 +20,12 @@ struct container_defaults {
 	enum tristate enabled; /* whether a new session lives in one */
 	enum tristate escapes; /* whether its agent may write to the clipboard and past tmux */
 	char *engine, *image, *network;
-	char *auth;           /* a word of recipe_login_parse() */
-	char *program;        /* a word of recipe_program_parse() */
-	char *cpus;           /* a text for recipe_cpus_parse() */
-	struct strvec mounts; /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */
+	char *auth;             /* a word of recipe_login_parse() */
+	char *program;          /* a word of recipe_program_parse() */
+	char *cpus;             /* a text for recipe_cpus_parse() */
+	char *role_rights;      /* a word of recipe_rights_parse() */
+	struct strvec mounts;   /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */
+	struct strvec role_env; /* names of variables that a role may read */
 };
 
 /* What a tree gets that is made for a session. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A role, as commands show it.
+ */
+#pragma once
+
+#include "cli/core/command.h"
+#include "engine/role/source.h"
+
+/* What asks, is refused or is left out, as "path:line: verdict: key: why". */
+void role_judge(const struct role_source *source, struct strvec *ret);
+/* That, and before it what will run, with which rights: lines for people, visible. */
+void role_describe(const struct role_source *source, struct strvec *ret);
+/* The same for programs.  The caller puts it. */
+struct json_object *json_of_role(const struct role_source *source) MUST_USE;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/role/source.h"
+
+#include "base/fsutil.h"
+#include "driver/context/context.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define OF_ROLES ".devcontainer"
+
+void role_source_clear(struct role_source *source)
+{
+	free(source->root);
+	free(source->file);
+	free(source->text);
+	free(source->context);
+	free(source->dockerfile);
+	free(source->dockerfile_text);
+	role_clear(&source->role);
+	*source = (struct role_source){ 0 };
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static bool exists(const char *directory, const char *name)
+{
+	cleanup_free char *path = path_join(directory, name);
+	return access(path, F_OK) == 0;
+}
+
+/* .devcontainer/NAME/devcontainer.json */
+static void find_named(const char *directory, struct strvec *ret)
+{
+	cleanup_free char *roles = path_join(directory, OF_ROLES);
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_close int fd = fs_openat(AT_FDCWD, roles, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (fd < 0 || fs_list(fd, &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_free char *path = xasprintf(OF_ROLES "/%s/" ROLE_FILE, names.items[i]);
+		if (exists(directory, path))
+			strvec_push(ret, path);
+	}
+}
+
+/* *ret, the caller's: its path below the directory. */
+static int find_file(const char *directory, char **ret, struct error *err)
+{
+	static const char *const usual[] = { OF_ROLES "/" ROLE_FILE, "." ROLE_FILE, ROLE_FILE };
+	cleanup_strvec struct strvec named = { 0 };
+	cleanup_free char *shown = visible(directory);
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		if (exists(directory, usual[i])) {
+			*ret = xstrdup(usual[i]);
+			return 0;
+		}
+	find_named(directory, &named);
+	if (named.count > 1)
+		return error_set(err, ERROR_USAGE,
+				 "%s has several roles in " OF_ROLES ": name the directory of one "
+				 "of them",
+				 shown);
+	if (!named.count)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s has no role: there is no " OF_ROLES "/" ROLE_FILE " in it",
+				 shown);
+	*ret = xstrdup(named.items[0]);
+	return 0;
+}
+
+/* A role that is named by the directory of its file has the project's files, too. */
+static char *root_of(const char *directory)
+{
+	const char *at = strstr(directory, "/" OF_ROLES);
+	const size_t length = strlen("/" OF_ROLES);
+	const bool is_inside = at && at > directory && (!at[length] || at[length] == '/');
+	return is_inside ? xstrndup(directory, (size_t)(at - directory)) : xstrdup(directory);
+}
+
+/* The real path of what a role names; it does not lead out of the directory. */
+static int settle_path(const char *from, const char *name, const char *inside, char **ret,
+		       struct error *err)
+{
+	cleanup_free char *path = path_join(from, name), *shown = visible(path);
+	cleanup_free char *real = realpath(path, NULL);
+	if (!real)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? error_set(err, ERROR_NOT_FOUND,
+					   "the role names %s, which does "
+					   "not exist",
+					   shown)
+			       : error_set_file(err, errno, "the role names %s", shown);
+	if (!path_is_below(real, inside)) {
+		cleanup_free char *outside = visible(inside);
+		return error_set(err, ERROR_INVALID, "the role names %s, which is not in %s", shown,
+				 outside);
+	}
+	*ret = TAKE_PTR(real);
+	return 0;
+}
+
+static int read_text(const char *path, size_t most, char **ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	const int r = fs_read(AT_FDCWD, path, most, &text, err);
+	if (r > 0)
+		return error_set(err, ERROR_NOT_FOUND, "%s was removed just now: try again", path);
+	if (r == 0)
+		*ret = strbuf_take(&text);
+	return r;
+}
+
+/* ---- the Dockerfile -------------------------------------------------------------------------- */
+
+static int settle_build(struct role_source *source, struct error *err)
+{
+	const struct role *role = &source->role;
+	cleanup_free char *here = xstrndup(
+		source->file, (size_t)(path_basename(source->file) - source->file) - 1);
+	if (!role->dockerfile)
+		return 0;
+	if (settle_path(here, role->context ? role->context : ".", source->root, &source->context,
+			err) < 0 ||
+	    settle_path(here, role->dockerfile, source->context, &source->dockerfile, err) < 0)
+		return -1;
+	return read_text(source->dockerfile, CONTEXT_MAX_TEXT, &source->dockerfile_text, err);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* HOME and USER only say who the user is. */
+static void gather_variables(const struct container_defaults *defaults, struct strvec *ret)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names, (const char *const[]){ "HOME", "USER", NULL });
+	strvec_push_all(&names, &defaults->role_env);
+	for (size_t i = 0; i < names.count; i++) {
+		const char *value = getenv(names.items[i]);
+		if (value)
+			strvec_pushf(ret, "%s=%s", names.items[i], value);
+	}
+}
+
+static int read_role(const struct deck *deck, const char *workspace, const char *group,
+		     struct role_source *source, struct error *err)
+{
+	const struct container_defaults defaults = settings_container(&deck->settings, group);
+	cleanup_strvec struct strvec variables = { 0 };
+	cleanup_free char *shown = visible(source->file);
+	struct role_order order = { .path = shown,
+				    .workspace = workspace ? workspace : source->root,
+				    .environment = &variables,
+				    .rights = RIGHTS_STANDARD };
+	gather_variables(&defaults, &variables);
+	if (defaults.role_rights)
+		(void)recipe_rights_parse(defaults.role_rights, &order.rights);
+	return role_read(source->text, strlen(source->text), &order, &source->role, err);
+}
+
+static int refuse_directory(const char *directory, struct error *err)
+{
+	cleanup_free char *shown = visible(directory);
+	return strstr(directory, "://") || starts_with(directory, "git@")
+		       ? error_set(err, ERROR_USAGE,
+				   "%s: a role is a directory: clone the repository, and name "
+				   "where it is",
+				   shown)
+		       : error_set(err, ERROR_NOT_FOUND, "%s is no directory", shown);
+}
+
+int role_source_read(const struct deck *deck, const char *directory, const char *workspace,
+		     const char *group, struct role_source *ret, struct error *err)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	cleanup_free char *real = NULL, *name = NULL;
+	const int r = fs_real_directory(directory, &real, err);
+	if (r != 0)
+		return r < 0 ? -1 : refuse_directory(directory, err);
+	if (find_file(real, &name, err) < 0)
+		return -1;
+	source.root = root_of(real);
+	if (settle_path(real, name, source.root, &source.file, err) < 0 ||
+	    read_text(source.file, ROLE_MAX_BYTES, &source.text, err) < 0 ||
+	    read_role(deck, workspace, group, &source, err) < 0 || settle_build(&source, err) < 0)
+		return -1;
+	*ret = source;
+	source = (struct role_source){ 0 };
+	return 0;
+}

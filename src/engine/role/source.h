@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where a role comes from: its files are found and read, and nothing of them is run.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "model/role/role.h"
+
+#define ROLE_FILE "devcontainer.json"
+
+struct role_source {
+	char *root; /* real path of the directory that it may not leave */
+	char *file; /* real path of its devcontainer.json */
+	char *text; /* of that file */
+	/* Of a role with a Dockerfile: real paths, and the Dockerfile below the context. */
+	char *context, *dockerfile;
+	char *dockerfile_text;
+	struct role role;
+};
+void role_source_clear(struct role_source *source);
+#define cleanup_role_source CLEANUP(role_source_clear)
+
+/* Find and read the role of a directory: its .devcontainer/devcontainer.json, .devcontainer.json,
+ * .devcontainer/NAME/devcontainer.json if there is one of them, or devcontainer.json.  workspace:
+ * the session's directory, NULL: the role's own.  group: of the session, or NULL.
+ * ERROR_NOT_FOUND: there is none.  ERROR_USAGE: there are several, or it is no directory.
+ * ERROR_CORRUPT: see role_read(). */
+int role_source_read(const struct deck *deck, const char *directory, const char *workspace,
+		     const char *group, struct role_source *ret, struct error *err);

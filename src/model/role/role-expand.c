@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The variables of a devcontainer.json: ${NAME} and ${NAME:ARGUMENT:DEFAULT}.
+ */
+#include "model/role/role-internal.h"
+
+#include "base/fsutil.h"
+#include "base/sha256.h"
+
+#include <string.h>
+
+enum { MAX_EXPANDED = 4096 };
+
+/* The value in a list of NAME=VALUE, NULL: it has none.  Borrowed. */
+static const char *value_in(const struct strvec *list, const char *name)
+{
+	const size_t length = strlen(name);
+	for (size_t i = 0; list && i < list->count; i++)
+		if (strncmp(list->items[i], name, length) == 0 && list->items[i][length] == '=')
+			return list->items[i] + length + 1;
+	return NULL;
+}
+
+/* What is known of the session's directory.  The caller frees. */
+static char *value_of_place(const struct reading *reading, const char *name)
+{
+	const char *workspace = reading->order->workspace;
+	char digest[SHA256_TEXT_SIZE];
+	if (streq(name, "localWorkspaceFolder") || streq(name, "containerWorkspaceFolder"))
+		return xstrdup(workspace);
+	if (streq(name, "localWorkspaceFolderBasename") ||
+	    streq(name, "containerWorkspaceFolderBasename"))
+		return xstrdup(path_basename(workspace));
+	if (streq(name, "devcontainerId"))
+		return xstrdup(sha256_text(workspace, digest));
+	return NULL;
+}
+
+/* name: what is between the braces; it is cut at its colons.  The caller frees.  NULL: it is not
+ * known. */
+static char *value_of(const struct reading *reading, char *name)
+{
+	char *argument = strchr(name, ':'), *otherwise = NULL;
+	if (!argument)
+		return value_of_place(reading, name);
+	*argument++ = '\0';
+	otherwise = strchr(argument, ':');
+	if (otherwise)
+		*otherwise++ = '\0';
+	const bool is_local = streq(name, "localEnv") || streq(name, "env");
+	if (!is_local && !streq(name, "containerEnv"))
+		return NULL;
+	const char *value = value_in(
+		is_local ? reading->order->environment : &reading->role->environment, argument);
+	return xstrdup_or_null(value ? value : otherwise);
+}
+
+char *role_expand(const struct reading *reading, const char *text, char **ret_unknown)
+{
+	cleanup_strbuf struct strbuf all = { 0 };
+	for (const char *start; (start = strstr(text, "${"));) {
+		const char *end = strchr(start, '}');
+		if (!end)
+			break;
+		strbuf_add(&all, text, (size_t)(start - text));
+		cleanup_free char *name = xstrndup(start + 2, (size_t)(end - start - 2));
+		cleanup_free char *whole = xstrdup(name);
+		cleanup_free char *value = value_of(reading, name);
+		if (!value) {
+			*ret_unknown = TAKE_PTR(whole);
+			return NULL;
+		}
+		strbuf_adds(&all, value);
+		text = end + 1;
+		/* Each one can have the earlier ones twice. */
+		if (all.length > MAX_EXPANDED) {
+			*ret_unknown = TAKE_PTR(whole);
+			return NULL;
+		}
+	}
+	strbuf_adds(&all, text);
+	return strbuf_take(&all);
+}
