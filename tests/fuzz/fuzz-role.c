@@ -5,7 +5,6 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "base/jsonc.h"
 #include "model/role/role.h"
 
 static bool asks_for(const struct role *role, const char *text)
@@ -50,7 +49,6 @@ static void check_grants(const struct role *role)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup_strvec struct strvec variables = { 0 };
-	cleanup_free char *plain = jsonc_plain((const char *)data, size);
 	strvec_push(&variables, "HOME=/home/u");
 	for (unsigned rights = RIGHTS_LOCKED; rights <= RIGHTS_OPEN; rights++) {
 		const struct role_order order = { .path = "input",

@@ -288,12 +288,12 @@ holds 0 doctor --fix --force
 agentdeck supervise --status --json >"$root/out" 2>/dev/null
 held supervise
 
-mkdir -p "$root/role/.devcontainer"
+mkdir -p "$root/role/.devcontainer" "$root/refused/.devcontainer"
 printf '{"image": "x", "mounts": ["type=bind,source=/a,target=/b"], "postStartCommand": "a", "b": 1}\n' >"$root/role/.devcontainer/devcontainer.json"
 holds 0 'role check' "$root/role"
 holds 0 'role show' "$root/role"
-echo '{}' >"$root/role/.devcontainer/devcontainer.json"
-holds 1 'role check' "$root/role"
+echo '{}' >"$root/refused/.devcontainer/devcontainer.json"
+holds 1 'role check' "$root/refused"
 holds 0 help
 holds 0 help --all
 holds 0 help session start
@@ -384,7 +384,7 @@ declare -A words=(
 	['agents list']='' ['agents show']=demo ['agents check']='' ['group list']=''
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
 	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
-	['adopt --dry-run']='' ['supervise --status']=''
+	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role
 )
 export AGENTDECK_INSTANCE=$id
 printf '[session.one]\nagent = "demo"\n' >agentdeck.toml

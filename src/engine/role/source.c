@@ -48,7 +48,7 @@ static void find_named(const char *directory, struct strvec *ret)
 /* *ret, the caller's: its path below the directory. */
 static int find_file(const char *directory, char **ret, struct error *err)
 {
-	static const char *const usual[] = { OF_ROLES "/" ROLE_FILE, "." ROLE_FILE, ROLE_FILE };
+	static const char *const usual[] = { (OF_ROLES "/" ROLE_FILE), ("." ROLE_FILE), ROLE_FILE };
 	cleanup_strvec struct strvec named = { 0 };
 	cleanup_free char *shown = visible(directory);
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)

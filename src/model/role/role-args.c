@@ -6,6 +6,7 @@
 
 #include "model/settings/limits.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static void take_variable(struct reading *reading, const char *value)
@@ -21,10 +22,17 @@ static void take_variable(struct reading *reading, const char *value)
 			  value, value);
 }
 
-static void take_memory(struct reading *reading, const char *value)
+/* "8gb" and "8g" are our "8G". */
+void role_set_memory(struct reading *reading, const char *text)
 {
-	if (!limit_parse_size(value, &reading->role->memory))
-		role_find(reading, ROLE_REFUSED, "--memory %s is no size (example: 4g)", value);
+	cleanup_free char *size = xstrdup(text);
+	const size_t number = strspn(size, ".0123456789");
+	if (size[number])
+		size[number] = (char)toupper((unsigned char)size[number]);
+	if (size[number] && streq(size + number + 1, "b"))
+		size[number + 1] = '\0';
+	if (!limit_parse_size(size, &reading->role->memory))
+		role_find(reading, ROLE_REFUSED, "%s is no size of memory (example: 4g)", text);
 }
 
 static void take_cpus(struct reading *reading, const char *value)
@@ -64,7 +72,7 @@ static const struct argument {
 	{ "hostname", 'h', false, NULL },
 	{ "init", 0, true, NULL }, /* the capsule collects what has ended */
 	{ "label", 'l', false, NULL },
-	{ "memory", 'm', false, take_memory },
+	{ "memory", 'm', false, role_set_memory },
 	{ "mount", 0, false, role_add_mount_text },
 	{ "name", 0, false, NULL },
 	{ "net", 0, false, role_add_network },

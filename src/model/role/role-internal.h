@@ -47,6 +47,8 @@ void role_add_network(struct reading *reading, const char *name);
 
 /* ---- role-args.c ---- */
 
+/* "8gb", "4g" */
+void role_set_memory(struct reading *reading, const char *text);
 void role_read_arguments(struct reading *reading, struct json_object *value);
 
 /* ---- role-expand.c ---- */

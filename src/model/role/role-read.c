@@ -7,7 +7,6 @@
 #include "base/jsonc.h"
 #include "base/jsonedit.h"
 #include "base/nearest.h"
-#include "model/settings/limits.h"
 
 #include <string.h>
 
@@ -320,15 +319,9 @@ static void read_cpus(struct reading *reading, struct json_object *value)
 		role_find(reading, ROLE_REFUSED, "%s is no number of processors", text);
 }
 
-/* "8gb" */
 static void read_memory(struct reading *reading, struct json_object *value)
 {
-	const char *text = json_object_get_string(value);
-	const size_t length = strlen(text);
-	const bool has_unit = length > 1 && (text[length - 1] == 'b' || text[length - 1] == 'B');
-	cleanup_free char *size = xstrndup(text, length - has_unit);
-	if (!limit_parse_size(size, &reading->role->memory))
-		role_find(reading, ROLE_REFUSED, "%s is no size (example: 8gb)", text);
+	role_set_memory(reading, json_object_get_string(value));
 }
 
 static void read_gpu(struct reading *reading, struct json_object *value)
