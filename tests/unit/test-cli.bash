@@ -543,7 +543,7 @@ case_missing_variables_are_named() {
 	deck=("${poor[@]}")
 	# as after a reboot
 	must recover --kept-environment
-	tr '\0' '\n' <"/proc/$(value a agent_pid)/environ" | grep -qx MY_KEPT=iodine || fail 'it lacks what is kept'
+	grep -qx MY_KEPT=iodine <<<"$(tr '\0' '\n' <"/proc/$(value a agent_pid)/environ")" || fail 'it lacks what is kept'
 	must show a
 	grep -q '^Lacks .*HTTPS_PROXY' "$home/out" && grep -q '^Lacks .*AGENTDECK_DEMO_TOKEN' "$home/out" &&
 		! grep -q OTHER_THING "$home/out" || fail "$(<"$home/out")"
@@ -3078,8 +3078,8 @@ case_a_worktree_by_its_name() {
 	refused 2 'no/such is no|no/such: ' add --worktree no/such --agent shell
 	# What may be a directory with a typing error is no branch.
 	mkdir service
-	refused 2 "serivce is not an existing directory: did you mean 'service'\? .*--branch serivce" launch serivce --worktree --agent shell
-	[ -z "$(git branch --list serivce)" ] || fail 'it became a branch'
+	refused 2 "servize is not an existing directory: did you mean 'service'\? .*--branch servize" launch servize --worktree --agent shell
+	[ -z "$(git branch --list servize)" ] || fail 'it became a branch'
 	must add serv --worktree --agent shell
 	grep -q 'serv is no directory here: it names the branch' "$home/err" || fail "$(<"$home/err")"
 	must add --clone other --agent shell -t mine

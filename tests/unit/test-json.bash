@@ -111,8 +111,8 @@ holds 0 'session output' one --pane
 holds 0 'session output' one --turns 3
 holds 0 'session look' one
 holds 0 search ME 'no such word'
-grep -A 1 '"words": \[$' "$root/out" | grep -q '^ *"me"$' || fail "search: $(<"$root/out")"
-agentdeck search Remember me | grep -q '  one$' || fail "search: $(agentdeck search remember me)"
+grep -q '^ *"me"$' <<<"$(grep -A 1 '"words": \[$' "$root/out")" || fail "search: $(<"$root/out")"
+grep -q '  one$' <<<"$(agentdeck search Remember me)" || fail "search: $(agentdeck search remember me)"
 [ -z "$(agentdeck search me nothing)" ] || fail "search: not every word"
 holds 64 search ' '
 holds 0 'session show' one
@@ -153,7 +153,7 @@ holds 1 settle --answer clean --seen other prune
 holds 0 prune --force
 agentdeck add . -t purged --agent demo >/dev/null
 holds 1 purge purged
-grep -A 1 '"question": "Delete purged for good? ' "$root/out" | grep -q '"consent": "--force"' || fail "purge: $(<"$root/out")"
+grep -q '"consent": "--force"' <<<"$(grep -A 1 '"question": "Delete purged for good? ' "$root/out")" || fail "purge: $(<"$root/out")"
 holds 0 purge purged --force
 holds 0 'session stop' three
 holds 0 'session stop' three
