@@ -139,8 +139,9 @@ void json_write_bool(struct json_writer *writer, const char *key, bool value)
 static void write_object(struct json_writer *writer, const char *key, struct json_object *value)
 {
 	json_write_begin(writer, key, '{');
-	json_object_object_foreach(value, name, member)
+	json_object_object_foreach(value, name, member) {
 		json_write_value(writer, name, member);
+	}
 	json_write_end(writer, '}');
 }
 
