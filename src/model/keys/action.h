@@ -107,10 +107,10 @@ enum { ACTION_KEYS = 3 };
 struct action_info {
 	const char *name;           /* for the configuration: "stop", "form.next" */
 	key_code keys[ACTION_KEYS]; /* KEY_CODE_NONE: no more */
-	const char *label;          /* in the line of keys; NULL: it is not there */
+	unsigned contexts;          /* where it works, as bits */
 	const char *help;
 	bool needs_session; /* nothing to do without one */
-	unsigned contexts;  /* where it works, as bits */
+	const char *label;  /* in the line of keys; NULL: it is not there */
 };
 /* Static. */
 const struct action_info *action_info(enum action action);
