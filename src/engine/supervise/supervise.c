@@ -28,8 +28,9 @@ static void on_signal(int signal_number, void *context)
 	loop_exit(supervisor->loop, signal_number == SIGHUP ? SUPERVISE_AGAIN : SUPERVISE_ENDED);
 }
 
-/* The file may be a link, and its directory may not exist yet. */
-static void follow_config(const struct supervisor *supervisor)
+/* The file may be a link, and its directory may not exist yet.  Returns the length of the deepest
+ * directory's path. */
+static size_t watch_what_exists(const struct supervisor *supervisor)
 {
 	uint32_t events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ATTRIB;
 	cleanup_free char *path = path_join(supervisor->deck->paths.config, DECK_CONFIG);
@@ -37,8 +38,19 @@ static void follow_config(const struct supervisor *supervisor)
 	for (char *slash; (slash = strrchr(path, '/')) && slash != path;) {
 		*slash = '\0';
 		if (watch_add(supervisor->config, path, events | IN_CREATE))
-			return;
+			return strlen(path);
 		events = IN_MOVED_TO;
+	}
+	return 0;
+}
+
+/* A directory that is made between two looks would be missed: look until nothing is new. */
+static void follow_config(const struct supervisor *supervisor)
+{
+	size_t depth = 0;
+	for (size_t seen = watch_what_exists(supervisor); seen > depth;) {
+		depth = seen;
+		seen = watch_what_exists(supervisor);
 	}
 }
 
