@@ -1523,23 +1523,25 @@ case_w_shows_a_wall_and_comes_back() {
 mouse_is() { [[ $("${terminal[@]}" display-message -p '#{mouse_any_flag}') == "$1" ]] || fail "the mouse is not $1"; }
 
 case_the_mouse_selects_and_attaches() {
-	local i
+	local turns
 	some_sessions
 	deck start web --no-supervise
 	open 80 20
 	await '○ web' && mouse_is 1
-	# the first button is pressed and released in column 5 of row 9, counted from 1
-	keys -l $'\e[M %)' && keys -l $'\e[M#%)'
-	await "$home/work/a" && keys -l $'\e[M %)' && keys -l $'\e[M#%)'
+	# The first button in column 5 of row 9, counted from 1; what comes at once counts as well.
+	keys -l $'\e[M %)\e[M#%)'
+	await "$home/work/a" && keys -l $'\e[<0;5;9M\e[<0;5;9m'
 	await '^\[web\]' && keys C-q
 	await 'Enter attach' && await "$home/work/a" && mouse_is 1
 	# the wheel turns what it is over: the preview in row 15, down and up
 	keys Tab Tab Tab Tab
-	await '^─ web: facts' && await '^Title +web' && for i in {1..9}; do keys -l $'\e[Ma%/'; done
-	await '^Go to it with' && await_gone '^Title' && for i in {1..9}; do keys -l $'\e[M`%/'; done
+	printf -v turns '\e[<65;5;15M%.0s' {1..9}
+	await '^─ web: facts' && await '^Title +web' && keys -l "$turns"
+	printf -v turns '\e[M`%%/%.0s' {1..9}
+	await '^Go to it with' && await_gone '^Title' && keys -l "$turns"
 	await '^Title +web' && keys Tab Tab
 	# and the list
-	await_gone '^─ web' && keys -l $'\e[M`%)' && keys -l $'\e[M`%)' && keys -l $'\e[M`%)'
+	await_gone '^─ web' && keys -l $'\e[M`%)\e[M`%)\e[<64;5;9M'
 	await "$home/work/c" && keys q
 	await 'ended: 0' && mouse_is 0
 	printf '[ui]\nmouse = false\n' >>"$home/deck/config.toml"

@@ -70,8 +70,8 @@ look() {	# NAME
 	done
 }
 
-# Press and release the first button: "%4" is column 5 of row 20, both from 1 on and plus 32.
-click() { keys -l $'\e[M '"$1" && keys -l $'\e[M#'"$1"; }
+# Press and release the first button at once: "%4" is column 5 of row 20, both from 1 on and plus 32.
+click() { keys -l $'\e[M '"$1"$'\e[M#'"$1"; }
 
 # --- cases: one wall, from one to the next ----------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #define NCURSES_NOMACROS         1
 #define NCURSES_ENABLE_STDBOOL_H 1
 #include <ncurses.h>
+#include <stdint.h>
 
 /* The pairs of colours for painted text, behind those of the roles.  has_color: use any. */
 void color_begin(bool has_color);
@@ -15,3 +16,20 @@ void color_frame(void);
 /* The look of this style on this terminal. */
 attr_t color_attributes(const struct style *style);
 short color_pair(const struct style *style);
+
+/* A report of the mouse, of which a part may come later. */
+enum mouse_form {
+	MOUSE_NONE, /* nothing of one has come */
+	MOUSE_SGR,  /* "0;5;9M", and with "m" for a release */
+	MOUSE_X10,  /* three characters, from terminals that do not know the other form */
+};
+struct mouse_report {
+	enum mouse_form form;
+	char text[16];
+	size_t length;
+	int64_t begun_ms;
+	size_t row, column; /* of the last one that is a key */
+};
+/* Take its next character.  True: it is whole, and *ret_key is KEY_CODE_CLICK, a turn of the wheel,
+ * or KEY_CODE_NONE for what is nothing to us, such as a release. */
+bool mouse_take(struct mouse_report *report, wint_t character, unsigned *ret_key);

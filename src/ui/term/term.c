@@ -29,14 +29,18 @@ enum {
 #define PASTE_OFF   "\033[?2004l"
 #define PASTE_BEGIN "\033[200~"
 #define PASTE_END   "\033[201~"
-enum { CODE_PASTE_BEGIN = KEY_MAX + 1, CODE_PASTE_END };
+enum { CODE_PASTE_BEGIN = KEY_MAX + 1, CODE_PASTE_END, CODE_MOUSE_SGR, CODE_MOUSE_X10 };
+
+/* Presses and releases of buttons, in the form that has no last column. */
+#define MOUSE_ON  "\033[?1000h\033[?1006h"
+#define MOUSE_OFF "\033[?1006l\033[?1000l"
 
 static struct {
 	SCREEN *screen; /* NULL: not begun */
 	bool is_away;   /* given back for a while */
-	bool has_color, has_cursor, has_symbols;
+	bool has_color, has_cursor, has_symbols, has_mouse;
 	size_t cursor_row, cursor_column;
-	size_t click_row, click_column;
+	struct mouse_report mouse;
 	int64_t escape_ms;   /* when an Esc came alone */
 	int64_t sequence_ms; /* when a sequence began that is not known; 0: its end was read */
 	struct termios before;
@@ -124,6 +128,7 @@ int term_begin(bool has_color, struct error *err)
 				 "works on every one",
 				 or_empty(getenv("TERM")));
 	term.has_color = has_color;
+	term.has_mouse = false;
 	(void)raw();
 	(void)noecho();
 	(void)nonl();
@@ -143,14 +148,10 @@ int term_begin(bool has_color, struct error *err)
 
 void term_use_mouse(void)
 {
-	/* Each press at once: no wait for what may become a double click. */
-	(void)mouseinterval(0);
-	/* All buttons and releases: ncurses drops an event that was not asked for, but then blocks
-	 * until the next key. */
-	(void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
-				BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED |
-				BUTTON4_RELEASED | BUTTON5_PRESSED | BUTTON5_RELEASED,
-			NULL);
+	(void)define_key("\033[<", CODE_MOUSE_SGR);
+	(void)define_key("\033[M", CODE_MOUSE_X10);
+	term.has_mouse = true;
+	send(MOUSE_ON);
 }
 
 void term_leave(void)
@@ -158,6 +159,8 @@ void term_leave(void)
 	if (!term.screen || term.is_away)
 		return;
 	send(PASTE_OFF);
+	if (term.has_mouse)
+		send(MOUSE_OFF);
 	(void)curs_set(1);
 	/* Without another screen to go back to, the prompt would be on the last frame. */
 	if (!term_has_other_screen()) {
@@ -178,6 +181,8 @@ void term_return(void)
 	crash_set_terminal(&term.before, CRASH_RESET);
 	(void)reset_prog_mode();
 	send(PASTE_ON);
+	if (term.has_mouse)
+		send(MOUSE_ON);
 	term_resize();
 	term_forget();
 }
@@ -410,27 +415,10 @@ static unsigned special_key(wint_t code)
 	return UNKNOWN_KEY;
 }
 
-static unsigned mouse_key(void)
-{
-	MEVENT event;
-	/* A release is nothing to us. */
-	if (getmouse(&event) != OK || event.x < 0 || event.y < 0)
-		return term_key();
-	term.click_row = (size_t)event.y;
-	term.click_column = (size_t)event.x;
-	if (event.bstate & BUTTON4_PRESSED)
-		return KEY_CODE_WHEEL_UP;
-	if (event.bstate & BUTTON5_PRESSED)
-		return KEY_CODE_WHEEL_DOWN;
-	if (!(event.bstate & BUTTON1_PRESSED))
-		return term_key();
-	return KEY_CODE_CLICK;
-}
-
 void term_click(size_t *ret_row, size_t *ret_column)
 {
-	*ret_row = term.click_row;
-	*ret_column = term.click_column;
+	*ret_row = term.mouse.row;
+	*ret_column = term.mouse.column;
 }
 
 /* Drop the rest of a sequence that ncurses does not know, as of Ctrl-Left: it ends in a letter,
@@ -481,10 +469,56 @@ static unsigned escape_key(void)
 	return UNKNOWN_KEY;
 }
 
+/* The rest of a report of the mouse, and where that is no key, the next key. */
+static unsigned mouse_key(void)
+{
+	wint_t code;
+	unsigned key = KEY_CODE_NONE;
+	int r;
+	while ((r = get_wch(&code)) == OK)
+		if (mouse_take(&term.mouse, code, &key))
+			return key ? key : term_key();
+	if (r != KEY_CODE_YES)
+		return KEY_CODE_NONE;
+	/* It was cut off. */
+	if (code != KEY_RESIZE) {
+		term.mouse.form = MOUSE_NONE;
+		(void)ungetch((int)code);
+	}
+	return term_key();
+}
+
+static unsigned begin_mouse(enum mouse_form form)
+{
+	term.mouse.form = form;
+	term.mouse.length = 0;
+	term.mouse.text[0] = '\0';
+	term.mouse.begun_ms = clock_ms();
+	return mouse_key();
+}
+
+/* What ncurses knows as one key. */
+static unsigned known_key(wint_t code)
+{
+	switch (code) {
+	case KEY_RESIZE:
+		return term_key();
+	case CODE_MOUSE_SGR:
+		return begin_mouse(MOUSE_SGR);
+	case CODE_MOUSE_X10:
+		return begin_mouse(MOUSE_X10);
+	default:
+		return special_key(code);
+	}
+}
+
 unsigned term_key(void)
 {
 	wint_t code;
 	const int64_t escape_ms = term.escape_ms;
+	if (term.mouse.form && is_soon_after(term.mouse.begun_ms))
+		return mouse_key();
+	term.mouse.form = MOUSE_NONE;
 	if (is_soon_after(term.sequence_ms))
 		skip_sequence();
 	term.escape_ms = 0;
@@ -494,9 +528,7 @@ unsigned term_key(void)
 		return KEY_CODE_NONE;
 	}
 	if (r == KEY_CODE_YES)
-		return code == KEY_RESIZE  ? term_key()
-		       : code == KEY_MOUSE ? mouse_key()
-					   : special_key(code);
+		return known_key(code);
 	if (code == KEY_CODE_ESCAPE)
 		return escape_key();
 	if (code == '[' && is_soon_after(escape_ms))
