@@ -141,7 +141,7 @@ static bool needs_consent(const struct options *given, size_t count)
 	return !given->force && !given->dry_run && count;
 }
 
-/* Before the question.  Where nobody can be asked, the error is all. */
+/* Before the question.  Without a terminal, the error is all. */
 static void print_going(const struct app *app, const struct trash *trash, size_t branches,
 			struct json_object *fates)
 {

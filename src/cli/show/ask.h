@@ -22,7 +22,7 @@ struct consent {
 	const char *question;
 	const char *refusal; /* what the answer no leaves: "Nothing was deleted." */
 	const char *option;  /* that says yes: "--force".  Static */
-	const char *without; /* the error where nobody can be asked */
+	const char *without; /* the error without a terminal */
 	enum error_code code;
 };
 /* Ask for it.  0: yes; ASK_CANCELLED: no, and the refusal was printed.  Without a terminal, or with
