@@ -22,7 +22,7 @@ static inline void put(struct strbuf *text, const char *from, size_t length)
 	text->data[text->length] = '\0';
 }
 
-/* How many bytes stand for themselves in a string. */
+/* How many bytes need no escape. */
 static size_t plain_length(const char *text)
 {
 	static const bool is_special[256] = {
@@ -34,7 +34,7 @@ static size_t plain_length(const char *text)
 	return length;
 }
 
-/* Of a byte that is_special: how many bytes it was. */
+/* Add the escape of the character that begins here.  Returns how many bytes it has. */
 static size_t add_special(struct strbuf *text, const char *from)
 {
 	static const char bytes[] = "\b\f\n\r\t\"\\", letters[] = "bfnrt\"\\";
@@ -77,7 +77,7 @@ static void break_line(const struct json_writer *writer, struct strbuf *text)
 		put(text, "  ", 2);
 }
 
-/* What stands before a value. */
+/* Write the comma, the line break and the key before a value. */
 static struct strbuf *begin_value(struct json_writer *writer, const char *key)
 {
 	struct strbuf *text = &writer->text;
@@ -104,7 +104,7 @@ void json_write_end(struct json_writer *writer, char bracket)
 {
 	writer->depth--;
 	writer->has_members = true;
-	/* As json-c does, also when there are no members. */
+	/* json-c breaks the line even when there are no members. */
 	if (!writer->is_line)
 		break_line(writer, &writer->text);
 	strbuf_add(&writer->text, &bracket, 1);

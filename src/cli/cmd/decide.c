@@ -41,8 +41,8 @@ static void say_how(const struct app *app, const struct instance *instance, cons
 	complain("to give it up: agentdeck remove --discard %s", hint);
 }
 
-/* Ask them one after the other.  *ret: the answer to the last one; CHOICE_NONE: one was not
- * answered; untouched: there is none. */
+/* Ask them one after the other.  *ret becomes the answer to the last one, or CHOICE_NONE when one
+ * was not answered.  Without questions, *ret stays as it was. */
 static int ask_all(const struct asking *asking, enum choice_kind *ret, struct error *err)
 {
 	int r = 0;
@@ -52,7 +52,7 @@ static int ask_all(const struct asking *asking, enum choice_kind *ret, struct er
 	return r;
 }
 
-/* Another round: there is something else by now than what was shown. */
+/* Ask again: the facts have changed since they were shown. */
 enum { DECIDE_AGAIN = 1 };
 static int carry_out(struct app *app, const struct asking *asking, enum choice_kind choice,
 		     enum decision_way *ret, struct error *err)
