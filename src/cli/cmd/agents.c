@@ -161,7 +161,7 @@ static void show_list(struct json_object *object, const char *name, const struct
 		print_list(name, words, are_texts);
 }
 
-/* What its entry says: the lists, or else the texts. */
+/* The values in the entry: its lists, or else its texts. */
 static void show_values(struct json_object *object, const struct agent *agent, bool are_lists)
 {
 	struct agent_value value;

@@ -9,9 +9,13 @@ static int read_source(const struct app *app, struct role_source *ret, struct er
 	return role_source_read(&app->deck, directory, NULL, NULL, ret, err);
 }
 
-static void print_lines(const struct strvec *lines)
+static void print_source(const struct app *app, const struct role_source *source,
+			 const struct strvec *lines)
 {
-	for (size_t i = 0; i < lines->count; i++)
+	cleanup_json struct json_object *object = app->json ? json_of_role(source) : NULL;
+	if (object)
+		print_json(object);
+	for (size_t i = 0; !object && i < lines->count; i++)
 		say("%s", lines->items[i]);
 }
 
@@ -21,14 +25,9 @@ static int cmd_role_check(struct app *app, struct error *err)
 	cleanup_strvec struct strvec lines = { 0 };
 	if (read_source(app, &source, err) < 0)
 		return -1;
-	if (app->json) {
-		cleanup_json struct json_object *object = json_of_role(&source);
-		print_json(object);
-	} else {
-		role_judge(&source, &lines);
-		strvec_pushf(&lines, "%s: %s", source.file, role_verdict_name(source.role.verdict));
-		print_lines(&lines);
-	}
+	role_judge(&source, &lines);
+	strvec_pushf(&lines, "%s: %s", source.file, role_verdict_name(source.role.verdict));
+	print_source(app, &source, &lines);
 	return source.role.verdict == ROLE_REFUSED ? 1 : 0;
 }
 
@@ -38,13 +37,8 @@ static int cmd_role_show(struct app *app, struct error *err)
 	cleanup_strvec struct strvec lines = { 0 };
 	if (read_source(app, &source, err) < 0)
 		return -1;
-	if (app->json) {
-		cleanup_json struct json_object *object = json_of_role(&source);
-		print_json(object);
-	} else {
-		role_describe(&source, &lines);
-		print_lines(&lines);
-	}
+	role_describe(&source, &lines);
+	print_source(app, &source, &lines);
 	return 0;
 }
 
