@@ -25,6 +25,9 @@ static void check_instance(const struct instance *instance)
 	const struct recipe *recipe = instance->recipe;
 	HOLDS(!recipe || (*recipe->engine && *recipe->image_id && recipe->home[0] == '/' &&
 			  recipe->memory >= 0 && recipe->cpus >= 0));
+	HOLDS(!recipe || recipe->program != PROGRAM_FROM_HOST || recipe->program_directory);
+	HOLDS(!streq(instance->backend, PLACE_CONTAINER) ||
+	      (recipe && (!run->socket || (run->id && run->capsule))));
 	HOLDS(run->attempt < run->attempt_count || run->attempt == 0);
 	HOLDS(!run_attempt(run) == !run->attempt_count);
 }

@@ -78,6 +78,7 @@ def damages(text):
         "empty": write(b""), "one_byte": write(text[:1]), "half": write(text[:size // 2]), "last_byte_missing": write(text[:-3]),
         "no_json": write(b"this is no JSON\n"), "a_list": write(b"[]"), "a_number": write(b"17"), "null": write(b"null"),
         "no_keys": write(b"{}"), "few_keys": write(json.dumps(without).encode()),
+        "container_without_recipe": change(backend="container"), "unknown_backend": change(backend="cloud"),
         "wrong_types": change(title=17, id=[], directory={}, created_at=True), "wrong_type_of_id": change(id=17),
         "numbers_out_of_range": change(created_at=2**70, format=-1), "newer": change(format=2),
         "id_of_another": change(id="aaaaaaaa"), "nul": write(text.replace(b'"bad"', b'"b\0ad"')),

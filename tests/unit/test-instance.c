@@ -506,6 +506,28 @@ static void each_required_member_is_required(void **state UNUSED)
 		       ERROR_CORRUPT, "observed.state is missing");
 }
 
+static void a_container_needs_its_recipe_and_what_finds_its_run(void **state UNUSED)
+{
+	static const struct {
+		const char *in, *key, *says;
+	} needed[] = {
+		{ NULL, "recipe", "recipe of its container is missing" },
+		{ "run", "id", "run.id is missing" },
+		{ "run", "capsule", "run.capsule is missing" },
+		{ "recipe", "program_directory", "recipe.program_directory is missing" },
+	};
+	cleanup_free char *text = xasprintf(CONTAINER,
+					    ",\"program\":\"host\",\"program_directory\":\"/opt\"");
+	instance_free(read_text(text));
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		cleanup_json struct json_object *object = parse(text);
+		json_object_object_del(needed[i].in ? json_get_object(object, needed[i].in)
+						    : object,
+				       needed[i].key);
+		assert_refused(json_object_to_json_string(object), ERROR_CORRUPT, needed[i].says);
+	}
+}
+
 static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
 {
 	static const struct {
@@ -706,6 +728,7 @@ int main(void)
 		cmocka_unit_test(newer_formats_are_refused_before_anything_else),
 		cmocka_unit_test(formats_that_are_none_are_refused),
 		cmocka_unit_test(each_required_member_is_required),
+		cmocka_unit_test(a_container_needs_its_recipe_and_what_finds_its_run),
 		cmocka_unit_test(members_of_the_wrong_kind_are_refused_by_name),
 		cmocka_unit_test(an_answered_offer_is_gone_from_the_manifest),
 		cmocka_unit_test(each_word_means_its_value_and_no_other),

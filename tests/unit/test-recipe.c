@@ -218,7 +218,8 @@ static struct recipe *any_recipe(unsigned *seed)
 		cleanup_free char *source = any_text(seed, "env:");
 		recipe_add_secret(recipe, name, source);
 	}
-	recipe->program = (enum recipe_program)next(seed, 2);
+	recipe->program = recipe->program_directory && next(seed, 2) ? PROGRAM_FROM_HOST
+								     : PROGRAM_IN_IMAGE;
 	recipe->login = (enum recipe_login)next(seed, 3);
 	recipe->memory = next(seed, 2) ? INT64_MAX - next(seed, 9) : 0;
 	recipe->pids = next(seed, 100);

@@ -188,6 +188,7 @@ static void live_in(struct desk *desk, const char *home)
 	replace_string(&instance->backend, "container");
 	recipe_free(instance->recipe);
 	instance->recipe = recipe;
+	replace_string(&instance->run.capsule, "/nowhere/capsule");
 	assert_int_equal(store_save(lock, instance, NULL), 0);
 }
 

@@ -134,6 +134,11 @@ static void container_names_are_bases_too(void **state)
 	cleanup_instance struct instance *instance = new_instance(ONE, "one"), *loaded = NULL;
 	replace_string(&instance->base, "ad-" ONE "-My.work_space-agent");
 	replace_string(&instance->backend, "container");
+	struct recipe *recipe = instance->recipe = recipe_new();
+	char **const needed[] = { &recipe->engine, &recipe->address, &recipe->image_id,
+				  &recipe->user,   &recipe->home,    &recipe->directory };
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		*needed[i] = xstrdup("/x");
 	assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
 	assert_int_equal(store_load(fixture->store, instance->base, &loaded, NULL), 0);
 	assert_string_equal(loaded->id, ONE);

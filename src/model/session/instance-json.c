@@ -350,11 +350,25 @@ static void put_id(struct json_object *object, const char *key, const void *reco
 	manifest_put_text(object, key, instance->copy_of ? instance->copy_of : instance->id);
 }
 
+/* What the code of containers relies on. */
+static void check_container(const struct manifest_section *section, const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	if (!instance->recipe)
+		manifest_fail(section, "recipe", "of its container is missing");
+	if (run->socket && !run->id)
+		manifest_fail(section, "run.id", "is missing");
+	if (run->socket && !run->capsule)
+		manifest_fail(section, "run.capsule", "is missing");
+}
+
 static void check_instance(const struct manifest_section *section, void *ret)
 {
 	const struct instance *instance = ret;
 	if (instance->id && !naming_is_id(instance->id))
 		manifest_fail(section, "id", "is not an instance id");
+	if (streq(or_empty(instance->backend), PLACE_CONTAINER))
+		check_container(section, instance);
 }
 
 static const struct field instance_members[] = {

@@ -216,6 +216,8 @@ struct limits {
 
 /* The place of a new instance.  There an instance's base is its id. */
 #define PLACE_DEFAULT "host"
+/* An instance there has a recipe. */
+#define PLACE_CONTAINER "container"
 
 /* The agent of its user's that had a conversation before a take-over: while one of its processes
  * lives, no session resumes that conversation.  count 0: none. */

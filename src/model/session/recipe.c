@@ -232,6 +232,13 @@ static const struct field secret_members[] = {
 static const struct fields secret_fields = FIELDS(struct recipe_secret, secret_members,
 						  .check = check_secret);
 
+static void check_recipe(const struct manifest_section *section, void *record)
+{
+	const struct recipe *recipe = record;
+	if (recipe->program == PROGRAM_FROM_HOST && !recipe->program_directory)
+		manifest_fail(section, "program_directory", "is missing");
+}
+
 static const struct field recipe_members[] = {
 	FIELD(struct recipe, engine, "engine", .needed = true),
 	FIELD(struct recipe, address, "address", .needed = true),
@@ -263,7 +270,8 @@ static const struct field recipe_members[] = {
 	FIELD_OF_LIST(struct recipe, secrets, secret_count, "secrets", &secret_fields),
 };
 const struct fields recipe_fields = FIELDS(struct recipe, recipe_members,
-					   .unknown = offsetof(struct recipe, unknown));
+					   .unknown = offsetof(struct recipe, unknown),
+					   .check = check_recipe);
 
 void recipe_free(struct recipe *recipe)
 {

@@ -128,7 +128,7 @@ void recipe_add_secret(struct recipe *recipe, const char *name, const char *sour
  * is still the same one.  The caller puts the object. */
 struct json_object *recipe_to_json(const struct recipe *recipe) MUST_USE;
 /* The table for fields_parse() and fields_read().  ERROR_CORRUPT names the key: engine, address,
- * image_id, user, home and directory are required. */
+ * image_id, user, home and directory are required, and for a program of this host its directory. */
 extern const struct fields recipe_fields;
 
 /* A digest of what the container is made of, as hexadecimal text: label io.agentdeck.recipe.  Two

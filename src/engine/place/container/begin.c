@@ -20,9 +20,6 @@ enum {
 int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err)
 {
-	if (!instance->recipe)
-		return error_set(err, ERROR_CORRUPT, "%s has no recipe for its container",
-				 instance->id);
 	free(instance->run.capsule);
 	instance->run.capsule = container_capsule_directory(deck, instance);
 	if (container_make_directories(deck, instance, err) < 0 ||

@@ -14,7 +14,7 @@
 
 static const char *container_home(const struct instance *instance)
 {
-	return instance->recipe ? instance->recipe->home : NULL;
+	return instance->recipe->home;
 }
 
 /* The engine is asked with the start; here only what the window needs. */
@@ -31,8 +31,7 @@ static int container_check_path(const struct instance *instance UNUSED, const ch
 static int container_take_directory(const struct deck *deck, struct instance *instance,
 				    const char *real, const char *named, struct error *err)
 {
-	if (instance->recipe)
-		replace_string(&instance->recipe->directory, real);
+	replace_string(&instance->recipe->directory, real);
 	return nesting_check_path(deck, named, err) < 0
 		       ? -1
 		       : nesting_check_session(deck, instance, err);
@@ -88,16 +87,15 @@ static int container_check_limit(const struct instance *instance, enum limit lim
 
 static void container_keep_limits(const struct deck *deck, struct instance *instance)
 {
-	if (instance->recipe)
-		container_limit(deck, instance, instance->recipe);
+	container_limit(deck, instance, instance->recipe);
 }
 
 static int64_t container_kept_limit(const struct instance *instance, enum limit limit)
 {
 	const struct recipe *recipe = instance->recipe;
-	return recipe && limit == LIMIT_MEMORY_MAX  ? recipe->memory
-	       : recipe && limit == LIMIT_TASKS_MAX ? recipe->pids
-						    : 0;
+	return limit == LIMIT_MEMORY_MAX  ? recipe->memory
+	       : limit == LIMIT_TASKS_MAX ? recipe->pids
+					  : 0;
 }
 
 static void container_find_gaps(struct deck *deck UNUSED, const struct instance *instance,
@@ -183,7 +181,7 @@ static void container_usage(const struct place_run *run, struct place_usage *ret
 }
 
 const struct place place_container = {
-	.name = "container",
+	.name = PLACE_CONTAINER,
 	.lost = "its container was stopped",
 	.hook_program = CAPSULE_PROGRAMS "/agentdeck",
 	.home = container_home,

@@ -36,7 +36,7 @@ static void end_by_engine(struct deck *deck, const struct instance *instance, in
 {
 	cleanup_instance struct instance *copy = NULL;
 	cleanup_error struct error err = { 0 };
-	if (!instance->recipe || deck_load(deck, instance->base, &copy, &err) < 0)
+	if (deck_load(deck, instance->base, &copy, &err) < 0)
 		return;
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
 	if (ladder_open(&ladder, &err) < 0 || !ladder.exists || !ladder_is_ours(&ladder) ||
@@ -149,7 +149,7 @@ static int remove_container(struct ladder *ladder, enum place_discard how, struc
 /* May its engine have something of it? */
 static bool has_something(const struct instance *instance)
 {
-	return instance->recipe && (instance_has_container(instance) || instance->recipe->build);
+	return instance_has_container(instance) || instance->recipe->build;
 }
 
 int container_check_discard(struct deck *deck, struct instance *instance, struct error *err)

@@ -78,7 +78,7 @@ int container_exec(const struct instance *instance, const struct strvec *command
 	const struct place_run run = place_run_of(instance);
 	cleanup_place_exec struct place_exec exec = PLACE_NO_EXEC;
 	struct strvec *argv = &exec.argv;
-	if (!recipe || !instance_has_container(instance) || !run.capsule || !place_is_live(&run))
+	if (!instance_has_container(instance) || !run.capsule || !place_is_live(&run))
 		return error_set(err, ERROR_INVALID,
 				 "its container is not running: start the session first");
 	if (push_client(recipe, argv, err) < 0 || make_ticket(run.capsule, &exec, err) < 0)

@@ -90,7 +90,7 @@ static unsigned count_clients(struct deck *deck, const struct instance *instance
 static bool is_paused(struct deck *deck, const struct instance *instance)
 {
 	cleanup_instance struct instance *copy = NULL;
-	if (!instance->recipe || deck_load(deck, instance->base, &copy, NULL) < 0)
+	if (deck_load(deck, instance->base, &copy, NULL) < 0)
 		return false;
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
 	return ladder_open(&ladder, NULL) == 0 && ladder.exists && ladder_is_ours(&ladder) &&

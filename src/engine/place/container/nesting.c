@@ -144,7 +144,7 @@ static int gather_from(struct store *store, void *context, struct error *err)
 		cleanup_instance struct instance *instance = NULL;
 		if (!row->damage && streq(or_empty(row->backend), place_container.name) &&
 		    !streq(row->id, or_empty(others->except)) &&
-		    store_load(store, row->base, &instance, NULL) == 0 && instance->recipe)
+		    store_load(store, row->base, &instance, NULL) == 0)
 			add_other(others, TAKE_PTR(instance));
 	}
 	return 0;

@@ -8,8 +8,6 @@
 #include "engine/deck/deck.h"
 #include "model/session/recipe.h"
 
-/* instance->backend of a session in a container. */
-#define PLACE_CONTAINER "container"
 /* The image for who names none. */
 #define CONTAINER_DEFAULT_REPOSITORY "agentdeck/default"
 #define CONTAINER_DEFAULT_TAG        "latest"
