@@ -1458,6 +1458,34 @@ case_show_reads_the_index_once() {
 	done
 }
 
+case_role() {
+	local file=$home/user/role/.devcontainer/devcontainer.json
+	mkdir -p "${file%/*}"
+	printf '{\n"image": "web:1",\n"privileged": true}\n' >"$file"
+	run role check "$home/user/role"
+	[ "$status" = 1 ] || fail "check of a refused role: $status"
+	grep -q "^$file:3: refused: privileged: " "$home/out" || fail "check: $(<"$home/out")"
+	refused 1 "$file:3: privileged: .*role check" add . -t a --agent demo --role "$home/user/role"
+	refused 1 'refused cannot be trusted' role trust "$home/user/role"
+	printf '{\n"image": "web:1",\n"mounts": ["type=bind,source=%s,target=/d"]}\n' "$home/link" >"$file"
+	ln -s /run "$home/link"
+	must role check "$home/user/role"
+	grep -q "^$file: asks$" "$home/out" || fail "check: $(<"$home/out")"
+	refused 1 'that you do not trust yet' add . -t a --agent demo --role "$home/user/role"
+	must role trust "$home/user/role"
+	grep -q '^Mounts:  *.*:/d$' "$home/out" || fail "trust shows: $(<"$home/out")"
+	must role list
+	grep -q "$file" "$home/out" || fail "list: $(<"$home/out")"
+	refused 1 'its agent could command this machine' add . -t a --agent demo --role "$home/user/role"
+	echo '// a change' >>"$file"
+	refused 1 'has changed since you trusted it' add . -t a --agent demo --role "$home/user/role"
+	must role untrust "$file"
+	refused 2 'no role that you trust' role untrust "$home/user/role"
+	refused 64 'leave --role or --image out' add . -t a --agent demo --role . --image web:1
+	refused 64 '--role is for .*: leave --no-container out' add . -t a --agent demo --role . --no-container
+	refused 64 'clone the repository' role check https://example.org/role
+}
+
 case_container_recipe() {
 	local engine image base socket=$home/engine.sock
 	command -v python3 >/dev/null || return 0

@@ -26,7 +26,8 @@ static int pack(uint64_t max_bytes)
 {
 	cleanup_free char *directory = path_join(scratch, "c");
 	cleanup_close int fd = openat(here, "x.tar", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	return context_pack(directory, fd, max_bytes, digest, &err);
+	const struct context context = { .directory = directory, .max_bytes = max_bytes };
+	return context_pack(&context, fd, digest, &err);
 }
 
 /* The names in the tar file.  The caller frees. */
@@ -121,13 +122,47 @@ static void without_a_dockerfile_there_is_no_context(void **state UNUSED)
 {
 	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
 	cleanup_free char *gone = path_join(scratch, "gone"), *directory = path_join(scratch, "c");
+	const struct context nowhere = { .directory = gone }, context = { .directory = directory };
 	assert_int_equal(pack(0), CONTEXT_NONE);
-	assert_int_equal(context_pack(gone, -1, 0, digest, &err), CONTEXT_NONE);
-	assert_int_equal(context_bases(gone, &bases, &err), CONTEXT_NONE);
-	assert_int_equal(context_bases(directory, &bases, &err), CONTEXT_NONE);
+	assert_int_equal(context_pack(&nowhere, -1, digest, &err), CONTEXT_NONE);
+	assert_int_equal(context_bases(&nowhere, &bases, &err), CONTEXT_NONE);
+	assert_int_equal(context_bases(&context, &bases, &err), CONTEXT_NONE);
 	put_in("c/Dockerfile", "FROM a\n");
-	assert_int_equal(context_bases(directory, &bases, &err), 0);
+	assert_int_equal(context_bases(&context, &bases, &err), 0);
 	assert_string_equal(bases.last, "a");
+}
+
+/* As with the usual name: what is ignored around it stays out. */
+static void a_dockerfile_elsewhere_is_never_left_out(void **state UNUSED)
+{
+	cleanup_free char *directory = path_join(scratch, "c"), *path = path_join(scratch, "x.tar");
+	const struct context context = { .directory = directory, .dockerfile = "d/Other" };
+	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	const char *const argv[] = { "tar", "-tf", path, NULL };
+	const struct child_request request = { .argv = argv };
+	cleanup_close int fd = openat(here, "x.tar", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	put_in("c/d/Other", "FROM a\n");
+	put_in("c/d/secret", "");
+	put_in("c/.dockerignore", "d\n");
+	assert_int_equal(context_pack(&context, fd, digest, &err), 0);
+	assert_int_equal(context_bases(&context, &bases, &err), 0);
+	assert_string_equal(bases.last, "a");
+	assert_int_equal(child_run(&request, 10000, &result, NULL), 0);
+	assert_string_equal(strbuf_text(&result.output), ".dockerignore\nd/Other\n");
+}
+
+static void a_whole_directory_has_what_is_ignored(void **state UNUSED)
+{
+	cleanup_free char *directory = path_join(scratch, "c");
+	const struct context context = { .directory = directory, .is_whole = true };
+	char before[SHA256_TEXT_SIZE];
+	put_in("c/.dockerignore", "*\n");
+	put_in("c/d/a", "1");
+	assert_int_equal(context_pack(&context, -1, before, &err), 0);
+	put_in("c/d/a", "2");
+	assert_int_equal(context_pack(&context, -1, digest, &err), 0);
+	assert_string_not_equal(before, digest);
 }
 
 int main(void)
@@ -140,6 +175,8 @@ int main(void)
 		TEST(the_digest_changes_with_what_matters_only),
 		TEST(too_much_is_refused_with_what_to_do),
 		TEST(without_a_dockerfile_there_is_no_context),
+		TEST(a_dockerfile_elsewhere_is_never_left_out),
+		TEST(a_whole_directory_has_what_is_ignored),
 #undef TEST
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,9 @@ mkdir -p "$root/role/.devcontainer" "$root/refused/.devcontainer"
 printf '{"image": "x", "mounts": ["type=bind,source=/a,target=/b"], "postStartCommand": "a", "b": 1}\n' >"$root/role/.devcontainer/devcontainer.json"
 holds 0 'role check' "$root/role"
 holds 0 'role show' "$root/role"
+holds 0 'role trust' "$root/role"
+holds 0 'role list'
+holds 0 'role untrust' "$root/role"
 echo '{}' >"$root/refused/.devcontainer/devcontainer.json"
 holds 1 'role check' "$root/refused"
 holds 0 help
@@ -384,7 +387,7 @@ declare -A words=(
 	['agents list']='' ['agents show']=demo ['agents check']='' ['group list']=''
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
 	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
-	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role
+	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role ['role list']=''
 )
 export AGENTDECK_INSTANCE=$id
 printf '[session.one]\nagent = "demo"\n' >agentdeck.toml

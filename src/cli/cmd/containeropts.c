@@ -9,13 +9,15 @@ const char *const container_network_words[3] = { "default", "none", "internal" }
 int container_read_options(const struct container_options *options, bool is_default,
 			   struct container_order *ret, struct error *err)
 {
-	const bool is_wished = options->is_wished || (is_default && !options->is_refused);
+	const bool is_wished = options->is_wished || (options->role && !options->is_refused) ||
+			       (is_default && !options->is_refused);
 	const struct {
 		const char *name;
 		bool is_given;
 	} others[] = {
 		{ "--image", options->image },
 		{ "--build", options->build },
+		{ "--role", options->role },
 		{ "--engine", options->engine },
 		{ "--mount", options->mounts.count },
 		{ "--env", options->environment.count },
@@ -30,6 +32,9 @@ int container_read_options(const struct container_options *options, bool is_defa
 		return error_set(err, ERROR_USAGE,
 				 "--container and --no-container exclude each other: leave one of "
 				 "them out");
+	if (options->role && (options->image || options->build))
+		return error_set(err, ERROR_USAGE, "a role names its image: leave --role or %s out",
+				 options->image ? "--image" : "--build");
 	for (size_t i = 0; !is_wished && i < ARRAY_SIZE(others); i++)
 		if (others[i].is_given)
 			return error_set(err, ERROR_USAGE, "%s is for a session in a container: %s",

@@ -10,7 +10,7 @@
 struct container_options {
 	bool is_wished;  /* --container */
 	bool is_refused; /* --no-container */
-	const char *engine, *image, *build, *network, *auth, *program, *cpus;
+	const char *engine, *image, *build, *role, *network, *auth, *program, *cpus;
 	struct strvec mounts, environment, secrets, cap_add;
 };
 
@@ -24,6 +24,9 @@ struct container_options {
 		  TO_TEXT(member.image) },                                                         \
 		{ 0, "build", "PATH", "build its image from the Dockerfile in this directory",     \
 		  TO_TEXT(member.build) },                                                         \
+		{ 0, "role", "PATH",                                                               \
+		  "make its container as the devcontainer.json in this directory says",            \
+		  TO_VALUE(member.role, VALUE_DIRECTORY) },                                        \
 		{ 0, "engine", "ENGINE", "docker, podman or a URL; else the one that answers",     \
 		  TO_WORD(member.engine, container_engine_words) },                                \
 		{ 0, "mount", "SOURCE[:TARGET][:ro]",                                              \

@@ -4,6 +4,7 @@
 #include "base/program.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
+#include "cli/cmd/roles.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "engine/place/container/image.h"
@@ -56,6 +57,9 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 	bool lacks_default_image = false;
 	struct container_order container = { 0 };
 	struct lifecycle_new asking = *wish;
+	if (wish->container && wish->container->role &&
+	    role_consent(app, wish->container->role, err) < 0)
+		return -1;
 	if (wish->container) {
 		container = *wish->container;
 		container.ret_lacks_default_image = &lacks_default_image;

@@ -2,6 +2,9 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/roles.h"
 #include "cli/show/output.h"
+#include "cli/show/table.h"
+
+#include "base/clock.h"
 
 static int read_source(const struct app *app, struct role_source *ret, struct error *err)
 {
@@ -42,6 +45,88 @@ static int cmd_role_show(struct app *app, struct error *err)
 	return 0;
 }
 
+/* ---- trust ----------------------------------------------------------------------------------- */
+
+static int cmd_role_trust(struct app *app, struct error *err)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	cleanup_strvec struct strvec lines = { 0 };
+	if (read_source(app, &source, err) < 0 || role_source_digest(&source, err) < 0)
+		return -1;
+	if (source.role.verdict == ROLE_REFUSED)
+		return error_set(err, ERROR_INVALID,
+				 "a role that is refused cannot be trusted: agentdeck role check "
+				 "says why it is");
+	if (trust_give(&app->deck, &source, err) < 0)
+		return -1;
+	role_describe(&source, &lines);
+	strvec_push(&lines, "You trust this role as it is now.");
+	print_source(app, &source, &lines);
+	return 0;
+}
+
+/* The file of a role that may be gone.  The caller frees. */
+static char *file_of(const struct app *app, const struct trusted_list *list)
+{
+	const char *word = app->operands.count ? app->operands.items[0] : ".";
+	cleanup_role_source struct role_source source = { 0 };
+	for (size_t i = 0; i < list->count; i++)
+		if (streq(list->items[i].file, word))
+			return xstrdup(word);
+	return role_source_read(&app->deck, word, NULL, NULL, &source, NULL) == 0
+		       ? TAKE_PTR(source.file)
+		       : xstrdup(word);
+}
+
+static int cmd_role_untrust(struct app *app, struct error *err)
+{
+	cleanup_trusted_list struct trusted_list list = { 0 };
+	if (trust_list(&app->deck, &list, err) < 0)
+		return -1;
+	cleanup_free char *file = file_of(app, &list);
+	const int r = trust_take(&app->deck, file, err);
+	if (r < 0)
+		return -1;
+	if (r == TRUST_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s is no role that you trust: see agentdeck role list", file);
+	struct json_object *object = json_object_new_object();
+	json_set_bool(object, "success", true);
+	json_set(object, "path", json_text(file));
+	return print_done(app, object, xasprintf("You do not trust %s any more.", file));
+}
+
+static int cmd_role_list(struct app *app, struct error *err)
+{
+	static const char *const headings[] = { "ROLE", "TRUSTED", NULL };
+	cleanup_trusted_list struct trusted_list list = { 0 };
+	cleanup_table struct table *table = table_new(app, headings);
+	struct json_object *array = json_object_new_array();
+	if (trust_list(&app->deck, &list, err) < 0) {
+		json_object_put(array);
+		return -1;
+	}
+	for (size_t i = 0; i < list.count; i++) {
+		const struct trusted *trusted = &list.items[i];
+		struct json_object *object = json_object_new_object();
+		char time[CLOCK_TEXT_SIZE];
+		json_set(object, "path", json_text(trusted->file));
+		json_set_string(object, "digest", trusted->digest);
+		json_set_time(object, "trusted_at", trusted->at);
+		json_object_array_add(array, object);
+		table_add(table,
+			  (const char *const[]){ trusted->file, clock_local(trusted->at, time),
+						 NULL },
+			  NULL);
+	}
+	if (app->json)
+		print_json(array);
+	else
+		table_print(table);
+	json_object_put(array);
+	return 0;
+}
+
 const struct command command_role_check = {
 	.name = "role check",
 	.arguments = "[PATH]",
@@ -58,4 +143,31 @@ const struct command command_role_show = {
 	.kind = COMMAND_READS,
 	.flags = NEEDS_DECK | HAS_JSON,
 	.run = cmd_role_show,
+};
+
+const struct command command_role_trust = {
+	.name = "role trust",
+	.kind = COMMAND_CHANGES,
+	.arguments = "[PATH]",
+	.summary = "let sessions use a role as it is now",
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = cmd_role_trust,
+};
+
+const struct command command_role_untrust = {
+	.name = "role untrust",
+	.kind = COMMAND_CHANGES,
+	.arguments = "[PATH]",
+	.summary = "ask again before a session uses a role",
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = cmd_role_untrust,
+};
+
+const struct command command_role_list = {
+	.name = "role list",
+	.kind = COMMAND_READS,
+	.arguments = "",
+	.summary = "list the roles that you trust",
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = cmd_role_list,
 };

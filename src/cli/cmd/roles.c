@@ -2,6 +2,8 @@
 #include "cli/cmd/roles.h"
 
 #include "base/jsonio.h"
+#include "cli/show/ask.h"
+#include "cli/show/output.h"
 #include "model/settings/limits.h"
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -126,4 +128,64 @@ struct json_object *json_of_role(const struct role_source *source)
 	json_set(object, "commands", json_of_commands(role));
 	json_set(object, "findings", json_of_findings(role));
 	return object;
+}
+
+/* ---- trust ----------------------------------------------------------------------------------- */
+
+static int refuse(const struct role_source *source, struct error *err)
+{
+	const struct role *role = &source->role;
+	cleanup_free char *file = visible(source->file);
+	size_t i = 0;
+	while (i + 1 < role->count && role->findings[i].verdict != ROLE_REFUSED)
+		i++;
+	return error_set(err, ERROR_INVALID,
+			 "%s:%u: %s%s%s (agentdeck role check says everything that is refused)",
+			 file, role->findings[i].line, role->findings[i].key,
+			 *role->findings[i].key ? ": " : "", role->findings[i].text);
+}
+
+static int refuse_untrusted(const struct role_source *source, enum trust trust, struct error *err)
+{
+	cleanup_free char *file = visible(source->file), *root = visible(source->root);
+	return error_set(err, ERROR_INVALID,
+			 "%s %s: look at it with agentdeck role show %s, and then run agentdeck "
+			 "role trust %s",
+			 file,
+			 trust == TRUST_CHANGED ? "has changed since you trusted it, or what it is "
+						  "built from has"
+						: "is a role that you do not trust yet",
+			 root, root);
+}
+
+static void show_changes(const struct strvec *changes)
+{
+	say("It has changed since you trusted it%s",
+	    changes->count ? ":" : ", in another file than these.");
+	for (size_t i = 0; i < changes->count; i++)
+		say("    %s", changes->items[i]);
+}
+
+int role_consent(struct app *app, const struct role_source *source, struct error *err)
+{
+	cleanup_strvec struct strvec lines = { 0 }, changes = { 0 };
+	enum trust trust;
+	if (source->role.verdict == ROLE_REFUSED)
+		return refuse(source, err);
+	if (trust_look(&app->deck, source, &trust, &changes, err) < 0)
+		return -1;
+	if (trust == TRUST_SAME)
+		return 0;
+	if (app->json || !ask_is_possible())
+		return refuse_untrusted(source, trust, err);
+	role_describe(source, &lines);
+	for (size_t i = 0; i < lines.count; i++)
+		say("%s", lines.items[i]);
+	if (trust == TRUST_CHANGED)
+		show_changes(&changes);
+	const int r = ask_yes("Trust this role as it is now? Its container gets the above.",
+			      "The role is not trusted.", err);
+	if (r != 0)
+		return r < 0 ? -1 : refuse_untrusted(source, trust, err);
+	return trust_give(&app->deck, source, err);
 }

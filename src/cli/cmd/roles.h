@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/core/command.h"
-#include "engine/role/source.h"
+#include "engine/role/trust.h"
 
 /* What asks, is refused or is left out, as "path:line: verdict: key: why". */
 void role_judge(const struct role_source *source, struct strvec *ret);
@@ -13,3 +13,8 @@ void role_judge(const struct role_source *source, struct strvec *ret);
 void role_describe(const struct role_source *source, struct strvec *ret);
 /* The same for programs.  The caller puts it. */
 struct json_object *json_of_role(const struct role_source *source) MUST_USE;
+
+/* Does the user trust this role, as it is now?  If not, the user is asked at the terminal, and sees
+ * what will run, with which rights, and what has changed.  ERROR_INVALID: the role is refused, or
+ * is not trusted. */
+int role_consent(struct app *app, const struct role_source *source, struct error *err);

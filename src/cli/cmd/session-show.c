@@ -433,6 +433,10 @@ static void print_recipe(const struct instance *instance)
 	line("  id", recipe->image_id);
 	line("  kept as", recipe->keep_tag);
 	line("Built from", recipe->build);
+	line("  Dockerfile", recipe->build_file);
+	line("  stage", recipe->build_target);
+	lines("  arguments", &recipe->build_args);
+	line("Role", recipe->role);
 	line("User", recipe->user);
 	line("Home", recipe->home);
 	line("Directory", recipe->directory);

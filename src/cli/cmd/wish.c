@@ -68,6 +68,32 @@ static int take_name(const struct app *app, const char *word, struct error *err)
 	return 0;
 }
 
+/* A session, a group or [limits] may say less, or more. */
+static void wish_memory(const struct deck *deck, const struct wish_options *options,
+			struct wish *ret)
+{
+	const struct instance like = { .group = (char *)(uintptr_t)options->group,
+				       .limits = options->limits.limits };
+	if (settings_limits(&deck->settings, &like).memory_max == 0)
+		ret->wish.limits.memory_max = ret->role.role.memory;
+}
+
+/* What the command line and the configuration do not say, the role says. */
+static int read_role(struct app *app, const struct wish_options *options, struct wish *ret,
+		     struct error *err)
+{
+	cleanup_free char *workspace = realpath(ret->wish.directory, NULL);
+	if (role_source_read(&app->deck, options->container.role, workspace, options->group,
+			     &ret->role, err) < 0 ||
+	    role_source_digest(&ret->role, err) < 0)
+		return -1;
+	ret->container.role = &ret->role;
+	if (!options->agent && !options->command)
+		ret->wish.agent = ret->role.role.agent;
+	wish_memory(&app->deck, options, ret);
+	return 0;
+}
+
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
@@ -106,7 +132,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 		.container = r == 0 ? &ret->container : NULL,
 		.tree = tree == 0 ? &ret->tree : NULL,
 	};
-	return 0;
+	return options->container.role ? read_role(app, options, ret, err) : 0;
 }
 
 void wish_note_neighbour(struct app *app, const struct instance *added)
@@ -142,4 +168,5 @@ void wish_say_tree(const struct app *app, const struct instance *instance)
 void wish_free(struct wish *wish)
 {
 	strvec_clear(&wish->command);
+	role_source_clear(&wish->role);
 }

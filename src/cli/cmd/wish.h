@@ -58,6 +58,7 @@ struct wish {
 	struct strvec command;
 	bool asks_nothing; /* --quick */
 	struct container_order container;
+	struct role_source role; /* --role */
 	struct tree_order tree;
 };
 

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 struct packing {
-	const char *directory; /* for messages */
+	const char *directory;  /* for messages */
+	const char *dockerfile; /* is never left out */
 	struct tarfile tar;
 	struct ignore ignore;
 	uint64_t left; /* bytes */
@@ -100,16 +101,17 @@ static int pack_directory(struct packing *packing, int dirfd, const char *name, 
 	return pack_names(packing, fd, path, err);
 }
 
-static bool is_needed(const char *path)
+/* The Dockerfile with the directories above it. */
+static bool is_needed(const struct packing *packing, const char *path)
 {
-	return streq(path, CONTEXT_DOCKERFILE) || streq(path, CONTEXT_IGNORE);
+	return path_is_below(packing->dockerfile, path) || streq(path, CONTEXT_IGNORE);
 }
 
 static int pack_name(struct packing *packing, int dirfd, const char *name, const char *path,
 		     struct error *err)
 {
 	struct stat st;
-	const bool is_left_out = !is_needed(path) && ignore_has(&packing->ignore, path);
+	const bool is_left_out = !is_needed(packing, path) && ignore_has(&packing->ignore, path);
 	if (is_left_out && !packing->ignore.takes_back)
 		return 0;
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -148,20 +150,29 @@ static int pack_names(struct packing *packing, int dirfd, const char *prefix, st
 	return 0;
 }
 
-int context_pack(const char *directory, int tar, uint64_t max_bytes,
-		 char ret_digest[static SHA256_TEXT_SIZE], struct error *err)
+static const char *dockerfile_of(const struct context *context)
 {
+	return context->dockerfile ? context->dockerfile : CONTEXT_DOCKERFILE;
+}
+
+int context_pack(const struct context *context, int tar, char ret_digest[static SHA256_TEXT_SIZE],
+		 struct error *err)
+{
+	const char *directory = context->directory;
 	cleanup_close int dirfd = -1;
 	cleanup_strbuf struct strbuf ignored = { 0 };
 	CLEANUP(packing_clear)
 	struct packing packing = { .directory = directory,
-				   .left = max_bytes ? max_bytes : CONTEXT_MAX_BYTES };
+				   .dockerfile = dockerfile_of(context),
+				   .left = context->max_bytes ? context->max_bytes
+							      : CONTEXT_MAX_BYTES };
 	int r = open_directory(directory, &dirfd, err);
 	if (r != 0)
 		return r;
-	if (faccessat(dirfd, CONTEXT_DOCKERFILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (!context->is_whole &&
+	    faccessat(dirfd, packing.dockerfile, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return CONTEXT_NONE;
-	if (read_text(dirfd, directory, CONTEXT_IGNORE, &ignored, err) < 0)
+	if (!context->is_whole && read_text(dirfd, directory, CONTEXT_IGNORE, &ignored, err) < 0)
 		return -1;
 	ignore_parse(strbuf_text(&ignored), &packing.ignore);
 	tarfile_begin(tar, &packing.tar);
@@ -170,13 +181,13 @@ int context_pack(const char *directory, int tar, uint64_t max_bytes,
 		       : tarfile_end(&packing.tar, ret_digest, err);
 }
 
-int context_bases(const char *directory, struct dockerfile_bases *ret, struct error *err)
+int context_bases(const struct context *context, struct dockerfile_bases *ret, struct error *err)
 {
 	cleanup_close int dirfd = -1;
 	cleanup_strbuf struct strbuf text = { 0 };
-	int r = open_directory(directory, &dirfd, err);
+	int r = open_directory(context->directory, &dirfd, err);
 	if (r == 0)
-		r = read_text(dirfd, directory, CONTEXT_DOCKERFILE, &text, err);
+		r = read_text(dirfd, context->directory, dockerfile_of(context), &text, err);
 	if (r < 0)
 		return -1;
 	if (r > 0)

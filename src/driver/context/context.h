@@ -25,10 +25,17 @@ enum { CONTEXT_MAX_FILES = 200000, CONTEXT_MAX_TEXT = 1 << 20 };
 /* CONTEXT_NONE: there is no such directory, or no Dockerfile in it. */
 enum { CONTEXT_NONE = 1 };
 
-/* Write the tar file into an open file (-1: only the digest is wanted).  max_bytes: 0 for
- * CONTEXT_MAX_BYTES.  ERROR_INVALID: it is too big, and the message says what to do. */
-int context_pack(const char *directory, int tar, uint64_t max_bytes,
-		 char ret_digest[static SHA256_TEXT_SIZE], struct error *err);
+struct context {
+	const char *directory;
+	const char *dockerfile; /* its path below the directory; NULL: CONTEXT_DOCKERFILE */
+	bool is_whole;          /* nothing is left out, and it needs no Dockerfile */
+	uint64_t max_bytes;     /* 0: CONTEXT_MAX_BYTES */
+};
+
+/* Write the tar file into an open file (-1: only the digest is wanted).  ERROR_INVALID: it is too
+ * big, and the message says what to do. */
+int context_pack(const struct context *context, int tar, char ret_digest[static SHA256_TEXT_SIZE],
+		 struct error *err);
 
 /* What its Dockerfile begins from. */
-int context_bases(const char *directory, struct dockerfile_bases *ret, struct error *err);
+int context_bases(const struct context *context, struct dockerfile_bases *ret, struct error *err);

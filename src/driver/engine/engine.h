@@ -184,6 +184,8 @@ int engine_import(struct engine *engine, int tar, const char *repository, const 
 struct engine_build {
 	int context;                  /* an open tar file or a pipe */
 	const char *tag, *dockerfile; /* NULL: "Dockerfile" */
+	const char *target;           /* NULL: the last stage */
+	struct json_object *args;     /* NULL: none */
 	struct json_object *labels;
 	/* A line of the engine's, for people; NULL: not wanted. */
 	void (*progress)(const char *line, void *data);

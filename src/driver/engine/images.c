@@ -294,6 +294,8 @@ int engine_build(struct engine *engine, const struct engine_build *build, char *
 	strbuf_adds(&path, "/build?rm=1&forcerm=1");
 	engine_add_query(&path, "t", build->tag);
 	engine_add_query(&path, "dockerfile", build->dockerfile);
+	engine_add_query(&path, "target", build->target);
+	engine_add_query_json(&path, "buildargs", build->args);
 	engine_add_query_json(&path, "labels", build->labels);
 	/* BuildKit, which podman does not know and ignores */
 	engine_add_query(&path, "version", "2");

@@ -189,3 +189,63 @@ int role_source_read(const struct deck *deck, const char *directory, const char 
 	source = (struct role_source){ 0 };
 	return 0;
 }
+
+/* ---- its digest ------------------------------------------------------------------------------ */
+
+const char *role_source_dockerfile(const struct role_source *source)
+{
+	const char *path = source->dockerfile;
+	return path ? path + strlen(source->context) + strspn(path + strlen(source->context), "/")
+		    : NULL;
+}
+
+/* NULL: the file is in no such directory.  The caller frees. */
+static char *directory_of_roles(const struct role_source *source)
+{
+	cleanup_free char *roles = path_join(source->root, OF_ROLES);
+	return path_is_below(source->file, roles) ? TAKE_PTR(roles) : NULL;
+}
+
+static int digest_directory(const struct context *context, char ret[static SHA256_TEXT_SIZE],
+			    struct error *err)
+{
+	const int r = context_pack(context, -1, ret, err);
+	return r > 0 ? error_set(err, ERROR_NOT_FOUND, "%s changed just now: try again",
+				 context->directory)
+		     : r;
+}
+
+/* Each with its length, so that no two roles are the same text. */
+static void add_part(struct sha256 *hash, const char *name, const char *text)
+{
+	cleanup_free char *head = xasprintf("%s %zu\n", name, strlen(or_empty(text)));
+	sha256_add(hash, head, strlen(head));
+	sha256_add(hash, or_empty(text), strlen(or_empty(text)));
+}
+
+int role_source_digest(struct role_source *source, struct error *err)
+{
+	const struct role *role = &source->role;
+	cleanup_free char *roles = directory_of_roles(source);
+	cleanup_free char *mounts = strvec_join(&role->mounts, "\n");
+	cleanup_free char *capabilities = strvec_join(&role->cap_add, "\n");
+	const struct context whole = { .directory = roles, .is_whole = true };
+	const struct context build = { .directory = source->context,
+				       .dockerfile = role_source_dockerfile(source) };
+	char of_roles[SHA256_TEXT_SIZE] = "", of_build[SHA256_TEXT_SIZE] = "";
+	struct sha256 hash;
+	if ((roles && digest_directory(&whole, of_roles, err) < 0) ||
+	    (source->context && digest_directory(&build, of_build, err) < 0))
+		return -1;
+	sha256_begin(&hash);
+	add_part(&hash, "file", source->text);
+	add_part(&hash, "roles", of_roles);
+	add_part(&hash, "context", of_build);
+	add_part(&hash, "dockerfile", role_source_dockerfile(source));
+	add_part(&hash, "mounts", mounts);
+	add_part(&hash, "capabilities", capabilities);
+	add_part(&hash, "network", role->network);
+	sha256_end(&hash, source->digest);
+	memcpy(source->context_digest, of_build, sizeof(of_build));
+	return 0;
+}

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/sha256.h"
 #include "engine/deck/deck.h"
 #include "model/role/role.h"
 
@@ -17,6 +18,8 @@ struct role_source {
 	char *context, *dockerfile;
 	char *dockerfile_text;
 	struct role role;
+	/* Of role_source_digest(): what its user trusts, and the build context alone. */
+	char digest[SHA256_TEXT_SIZE], context_digest[SHA256_TEXT_SIZE];
 };
 void role_source_clear(struct role_source *source);
 #define cleanup_role_source CLEANUP(role_source_clear)
@@ -28,3 +31,10 @@ void role_source_clear(struct role_source *source);
  * ERROR_CORRUPT: see role_read(). */
 int role_source_read(const struct deck *deck, const char *directory, const char *workspace,
 		     const char *group, struct role_source *ret, struct error *err);
+
+/* Digest all that the role is made of: its file, the directory .devcontainer that the file is in,
+ * the build context with the Dockerfile, and what the role asks for.  ERROR_INVALID: too much. */
+int role_source_digest(struct role_source *source, struct error *err);
+
+/* The Dockerfile below the context.  Borrowed; NULL: there is none. */
+const char *role_source_dockerfile(const struct role_source *source);

@@ -54,16 +54,21 @@ struct recipe {
 	char *engine; /* "docker", "podman" */
 	/* struct engine_address of driver/engine/engine.h */
 	char *address, *tls, *context;
-	char *image;          /* as its user named it, for people */
-	char *image_id;       /* what is run */
-	struct strvec layers; /* of that image: the same in every engine */
-	char *keep_tag;       /* our own name for it, so that a prune leaves it */
-	char *build;          /* directory of the Dockerfile, or NULL */
-	char *build_hash;     /* of the build context, or NULL */
-	char *base_id;        /* image that the Dockerfile begins FROM, or NULL */
+	char *image;              /* as its user named it, for people */
+	char *image_id;           /* what is run */
+	struct strvec layers;     /* of that image: the same in every engine */
+	char *keep_tag;           /* our own name for it, so that a prune leaves it */
+	char *build;              /* directory of the Dockerfile, or NULL */
+	char *build_hash;         /* of the build context, or NULL */
+	char *build_file;         /* the Dockerfile below that directory; NULL: "Dockerfile" */
+	char *build_target;       /* its stage; NULL: the last one */
+	struct strvec build_args; /* NAME=VALUE */
+	char *base_id;            /* image that the Dockerfile begins FROM, or NULL */
 	struct strvec base_layers;
-	char *user; /* "UID:GID" */
-	char *home; /* the agent's home: the same path on both sides */
+	char *role;        /* the devcontainer.json that it comes from, or NULL */
+	char *role_digest; /* of what its user trusted then (engine/role/trust.h) */
+	char *user;        /* "UID:GID" */
+	char *home;        /* the agent's home: the same path on both sides */
 	char *directory;
 	struct recipe_mount *mounts; /* of the user, and of the session's own tree */
 	size_t mount_count;

@@ -14,6 +14,7 @@
 
 #define REPOSITORY  "agentdeck/build"
 #define LABEL_BUILD "io.agentdeck.build"
+#define LABEL_ROLE  "io.agentdeck.role"
 
 enum {
 	BUILD_MS = 1800000,
@@ -34,13 +35,19 @@ static int refuse_directory(const char *directory, struct error *err)
 			 shown);
 }
 
+static struct context context_of(const struct recipe *recipe)
+{
+	return (struct context){ .directory = recipe->build, .dockerfile = recipe->build_file };
+}
+
 int build_find(const char *directory, char **ret, struct error *err)
 {
 	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
 	cleanup_free char *real = NULL;
 	int r = fs_real_directory(directory, &real, err);
+	const struct context context = { .directory = real };
 	if (r == 0)
-		r = context_bases(real, &bases, err);
+		r = context_bases(&context, &bases, err);
 	if (r > 0)
 		return refuse_directory(directory, err);
 	if (r == 0)
@@ -48,11 +55,39 @@ int build_find(const char *directory, char **ret, struct error *err)
 	return r;
 }
 
+/* A role is built as its user has seen it. */
 static int pack(const struct recipe *recipe, int tar, char ret[static SHA256_TEXT_SIZE],
 		struct error *err)
 {
-	int r = context_pack(recipe->build, tar, 0, ret, err);
-	return r > 0 ? refuse_directory(recipe->build, err) : r;
+	const struct context context = context_of(recipe);
+	int r = context_pack(&context, tar, ret, err);
+	if (r > 0)
+		return refuse_directory(recipe->build, err);
+	if (r == 0 && recipe->role && !streq(or_empty(recipe->build_hash), ret)) {
+		cleanup_free char *shown = visible(recipe->build);
+		return error_set(err, ERROR_INVALID,
+				 "%s has changed since you trusted its role, and so it is not "
+				 "built: bring it back as it was, or name an image with agentdeck "
+				 "session set SESSION recipe.image IMAGE, or make a new session of "
+				 "the role",
+				 shown);
+	}
+	return r;
+}
+
+/* The caller puts it.  NULL: there are none. */
+static struct json_object *json_of_args(const struct recipe *recipe)
+{
+	struct json_object *args = recipe->build_args.count ? json_object_new_object() : NULL;
+	for (size_t i = 0; i < recipe->build_args.count; i++) {
+		const char *equals = strchr(recipe->build_args.items[i], '=');
+		cleanup_free char *name = xstrndup(
+			recipe->build_args.items[i],
+			equals ? (size_t)(equals - recipe->build_args.items[i]) : 0);
+		if (equals)
+			json_set_string(args, name, equals + 1);
+	}
+	return args;
 }
 
 /* ---- the base -------------------------------------------------------------------------------- */
@@ -138,33 +173,52 @@ static void tell_last_words(const struct output *output)
 	}
 }
 
-static char *scratch_tag(const char *digest)
+/* Roles can build several images from one directory. */
+static char *scratch_tag(const struct recipe *recipe, const char *digest)
 {
-	return xasprintf("%s:%.*s", REPOSITORY, TAG_DIGITS, digest);
+	cleanup_free char *args = strvec_join(&recipe->build_args, "\n");
+	cleanup_free char *all = xasprintf("%s\n%s\n%s\n%s", digest, or_empty(recipe->build_file),
+					   or_empty(recipe->build_target), args);
+	char mixed[SHA256_TEXT_SIZE];
+	const bool is_role = recipe->role != NULL;
+	return xasprintf("%s:%.*s", REPOSITORY, TAG_DIGITS,
+			 is_role ? sha256_text(all, mixed) : digest);
 }
 
-static void drop_scratch(struct engine *engine, const char *digest)
+static void drop_scratch(struct engine *engine, const struct recipe *recipe, const char *digest)
 {
-	cleanup_free char *tag = scratch_tag(digest);
+	cleanup_free char *tag = scratch_tag(recipe, digest);
 	(void)engine_untag(engine, tag, NULL);
 }
 
-static int run_build(struct deck *deck, struct engine *engine, int tar, const char *digest,
-		     struct engine_image *ret, struct error *err)
+struct packed {
+	int tar;
+	char digest[SHA256_TEXT_SIZE];
+};
+
+static int run_build(struct deck *deck, struct engine *engine, const struct recipe *recipe,
+		     const struct packed *packed, struct engine_image *ret, struct error *err)
 {
+	const char *digest = packed->digest;
 	CLEANUP(output_clear) struct output output = { .deck = deck, .since_ms = clock_ms() };
-	cleanup_free char *tag = scratch_tag(digest), *id = NULL;
+	cleanup_free char *tag = scratch_tag(recipe, digest), *id = NULL;
 	cleanup_json struct json_object *labels = json_object_new_object();
+	cleanup_json struct json_object *args = json_of_args(recipe);
 	json_set_string(labels, LABEL_BUILD, digest);
+	if (recipe->role)
+		json_set_string(labels, LABEL_ROLE, recipe->role_digest);
 	const struct engine_build build = {
-		.context = tar,
+		.context = packed->tar,
 		.tag = tag,
+		.dockerfile = recipe->build_file,
+		.target = recipe->build_target,
+		.args = args,
 		.labels = labels,
 		.progress = on_line,
 		.data = &output,
 		.deadline_ms = clock_ms() + BUILD_MS,
 	};
-	if (lseek(tar, 0, SEEK_SET) < 0)
+	if (lseek(packed->tar, 0, SEEK_SET) < 0)
 		return error_set_errno(err, errno, "read the build's files again");
 	if (engine_build(engine, &build, &id, err) < 0) {
 		tell_last_words(&output);
@@ -172,7 +226,7 @@ static int run_build(struct deck *deck, struct engine *engine, int tar, const ch
 	}
 	int r = engine_inspect_image(engine, id, ret, err);
 	if (r < 0)
-		drop_scratch(engine, digest);
+		drop_scratch(engine, recipe, digest);
 	return r == ENGINE_ABSENT
 		       ? error_set(err, ERROR_NOT_FOUND,
 				   "image %s was removed just after it was built: try again", tag)
@@ -183,7 +237,7 @@ static int note(struct engine *engine, const char *digest, const struct dockerfi
 		const struct engine_image *image, struct recipe *recipe, struct error *err)
 {
 	cleanup_engine_image struct engine_image base = { 0 };
-	cleanup_free char *tag = scratch_tag(digest);
+	cleanup_free char *tag = scratch_tag(recipe, digest);
 	struct error why = { 0 };
 	int r = bases->last ? engine_inspect_image(engine, bases->last, &base, &why) : 0;
 	if (r < 0 && why.code != ERROR_INVALID)
@@ -205,20 +259,24 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
 	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
 	cleanup_engine_image struct engine_image image = { 0 };
 	cleanup_close int tar = -1;
-	char digest[SHA256_TEXT_SIZE];
-	int r = context_bases(recipe->build, &bases, err);
+	struct packed packed;
+	const struct context context = context_of(recipe);
+	int r = context_bases(&context, &bases, err);
 	if (r > 0)
 		return refuse_directory(recipe->build, err);
 	if (r < 0 || check_bases(engine, recipe, &bases, err) < 0 ||
 	    fs_open_scratch(deck->paths.state, &tar, err) < 0 ||
-	    pack(recipe, tar, digest, err) < 0 ||
-	    run_build(deck, engine, tar, digest, &image, err) < 0)
+	    pack(recipe, tar, packed.digest, err) < 0)
 		return -1;
-	if (note(engine, digest, &bases, &image, recipe, err) < 0) {
-		drop_scratch(engine, digest);
+	packed.tar = tar;
+	if (run_build(deck, engine, recipe, &packed, &image, err) < 0)
+		return -1;
+	if (note(engine, packed.digest, &bases, &image, recipe, err) < 0) {
+		drop_scratch(engine, recipe, packed.digest);
 		return -1;
 	}
-	log_info("built: image=%s from=%s digest=%s", recipe->image_id, recipe->build, digest);
+	log_info("built: image=%s from=%s digest=%s", recipe->image_id, recipe->build,
+		 packed.digest);
 	return 0;
 }
 
@@ -239,7 +297,7 @@ int build_settle(struct engine *engine, const struct recipe *recipe, struct erro
 void build_discard(struct engine *engine, const struct recipe *recipe)
 {
 	if (recipe->build_hash)
-		drop_scratch(engine, recipe->build_hash);
+		drop_scratch(engine, recipe, recipe->build_hash);
 }
 
 /* ---- before it is built again ---------------------------------------------------------------- */
@@ -258,9 +316,10 @@ int build_look(struct engine *engine, const struct recipe *recipe, struct build_
 	const char *missing;
 	if (!recipe->build)
 		return 0;
-	int r = context_bases(recipe->build, &bases, err);
+	const struct context context = context_of(recipe);
+	int r = context_bases(&context, &bases, err);
 	if (r == 0)
-		r = context_pack(recipe->build, -1, 0, digest, err);
+		r = context_pack(&context, -1, digest, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	if (find_missing(engine, &bases, &missing, err) < 0)

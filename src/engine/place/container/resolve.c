@@ -4,6 +4,7 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "driver/context/context.h"
 #include "engine/place/container/build.h"
 #include "engine/place/container/nesting.h"
 
@@ -231,8 +232,25 @@ static int apply_build(const struct container_order *order, struct recipe *recip
 	return build_find(order->build, &recipe->build, err);
 }
 
+static void apply_role(const struct role_source *source, struct recipe *recipe)
+{
+	replace_string(&recipe->role, source->file);
+	replace_string(&recipe->role_digest, source->digest);
+	if (!source->context)
+		return;
+	const char *dockerfile = role_source_dockerfile(source);
+	replace_string(&recipe->build, source->context);
+	replace_string(&recipe->build_hash, source->context_digest);
+	replace_string(&recipe->build_file,
+		       streq(dockerfile, CONTEXT_DOCKERFILE) ? NULL : dockerfile);
+	replace_string(&recipe->build_target, source->role.target);
+	strvec_push_all(&recipe->build_args, &source->role.build_args);
+}
+
 int container_apply(const struct container_order *order, struct recipe *recipe, struct error *err)
 {
+	if (order->role)
+		apply_role(order->role, recipe);
 	if ((order->build && apply_build(order, recipe, err) < 0) ||
 	    apply_words(order, recipe, err) < 0 ||
 	    (order->network && apply_network(order->network, recipe, err) < 0) ||
@@ -405,18 +423,71 @@ static const char *or_else(const char *given, const char *configured)
 	return given ? given : configured;
 }
 
-/* The mounts of the command line, and those of the configuration. */
-static void all_mounts(const struct deck *deck, const struct container_order *order,
-		       const struct container_defaults *defaults, struct strvec *ret)
+/* The lists of an order, with what its role and the configuration add. */
+struct lists {
+	struct strvec mounts, environment, cap_add;
+};
+
+static void lists_clear(struct lists *lists)
 {
+	strvec_clear(&lists->mounts);
+	strvec_clear(&lists->environment);
+	strvec_clear(&lists->cap_add);
+}
+
+static bool has_variable(const struct strvec *list, const char *variable)
+{
+	const size_t length = strcspn(variable, "=") + 1;
+	for (size_t i = 0; list && i < list->count; i++)
+		if (strncmp(list->items[i], variable, length) == 0)
+			return true;
+	return false;
+}
+
+/* A link can lead from an allowed place to one that no role gets. */
+static int add_role(const struct container_order *order, struct lists *ret, struct error *err)
+{
+	const struct role *role = &order->role->role;
+	for (size_t i = 0; i < role->mounts.count; i++) {
+		cleanup_free char *copy = xstrdup(role->mounts.items[i]);
+		bool read_only;
+		(void)split_mount(copy, &read_only);
+		cleanup_free char *real = realpath(copy, NULL), *shown = visible(copy);
+		struct stat st;
+		if (real && (role_is_forbidden(real) || stat(real, &st) < 0 ||
+			     (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))))
+			return error_set(err, ERROR_INVALID,
+					 "the role mounts %s, through which its agent could "
+					 "command this machine",
+					 shown);
+		strvec_push(&ret->mounts, role->mounts.items[i]);
+	}
+	for (size_t i = 0; i < role->environment.count; i++)
+		if (!has_variable(order->environment, role->environment.items[i]))
+			strvec_push(&ret->environment, role->environment.items[i]);
+	strvec_push_all(&ret->cap_add, &role->cap_add);
+	return 0;
+}
+
+static int gather_lists(const struct deck *deck, const struct container_order *order,
+			const struct container_defaults *defaults, struct lists *ret,
+			struct error *err)
+{
+	if (order->role && add_role(order, ret, err) < 0)
+		return -1;
+	if (order->environment)
+		strvec_push_all(&ret->environment, order->environment);
+	if (order->cap_add)
+		strvec_push_all(&ret->cap_add, order->cap_add);
 	if (order->mounts)
-		strvec_push_all(ret, order->mounts);
+		strvec_push_all(&ret->mounts, order->mounts);
 	for (size_t i = 0; i < defaults->mounts.count; i++) {
 		const char *mount = defaults->mounts.items[i];
 		const bool is_below_home = starts_with(mount, "~/");
-		strvec_pushf(ret, "%s%s", is_below_home ? deck->paths.home : "",
+		strvec_pushf(&ret->mounts, "%s%s", is_below_home ? deck->paths.home : "",
 			     mount + is_below_home);
 	}
+	return 0;
 }
 
 static int check_mount_path(const struct deck *deck, const char *text, struct error *err)
@@ -471,23 +542,32 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	const struct container_defaults defaults = settings_container(&deck->settings,
 								      instance->group);
 	struct container_order whole = *order;
-	cleanup_strvec struct strvec mounts = { 0 };
+	const struct role *role = order->role ? &order->role->role : NULL;
+	CLEANUP(lists_clear) struct lists lists = { 0 };
 	const struct agent *agent;
 	cleanup_recipe struct recipe *recipe = recipe_new();
 	if (deck_agent(deck, instance->agent, &agent, err) < 0)
 		return -1;
 	whole.login = &agent->login_variables;
 	whole.engine = or_else(order->engine, defaults.engine);
-	whole.image = order->build ? order->image : or_else(order->image, defaults.image);
+	whole.image = order->build || role ? order->image : or_else(order->image, defaults.image);
 	whole.network = or_else(order->network, defaults.network);
 	whole.auth = or_else(order->auth, defaults.auth);
 	whole.program = or_else(order->program, defaults.program);
 	whole.cpus = or_else(order->cpus, defaults.cpus);
-	whole.mounts = &mounts;
-	all_mounts(deck, order, &defaults, &mounts);
+	if (role) {
+		whole.image = role->image;
+		whole.network = or_else(whole.network, role->network);
+		whole.cpus = or_else(whole.cpus, role->cpus);
+	}
+	whole.mounts = &lists.mounts;
+	whole.environment = &lists.environment;
+	whole.cap_add = &lists.cap_add;
+	if (gather_lists(deck, order, &defaults, &lists, err) < 0)
+		return -1;
 	recipe->directory = xstrdup(instance_lookup_directory(instance));
-	for (size_t i = 0; i < mounts.count; i++)
-		if (check_mount_path(deck, mounts.items[i], err) < 0)
+	for (size_t i = 0; i < lists.mounts.count; i++)
+		if (check_mount_path(deck, lists.mounts.items[i], err) < 0)
 			return error_prefix(err, "--mount");
 	if (container_apply(&whole, recipe, err) < 0 || check_login(agent, recipe, err) < 0 ||
 	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||

@@ -6,6 +6,7 @@
 
 #include "driver/engine/engine.h"
 #include "engine/deck/deck.h"
+#include "engine/role/source.h"
 #include "model/session/recipe.h"
 
 /* The image for who names none. */
@@ -27,6 +28,9 @@ struct container_order {
 	const struct strvec *environment; /* "NAME=VALUE" */
 	const struct strvec *secrets;     /* "NAME[=SOURCE]" */
 	const struct strvec *cap_add;     /* "NET_ADMIN", with or without "CAP_" */
+	/* In place of image and build, and what the others do not say; its user trusts it, and it
+	 * has its digest. */
+	const struct role_source *role;
 	/* Variables of the agent's login, by its entry: with auth "token", those of them that are
 	 * set become secrets, unless secrets names one of them. */
 	const struct strvec *login;

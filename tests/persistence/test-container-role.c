@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A session whose container is made as a repository's devcontainer.json says.
+ */
+#include "persistence/inside.h"
+
+#include <string.h>
+
+#define AT "deck/.devcontainer/"
+
+static void put_dockerfile(const char *more)
+{
+	machine_write(at_home(AT "Dockerfile"), 0644,
+		      kept("FROM %s\nARG MARK=none\nENV BUILT=$MARK\n%s", PLAIN_IMAGE, more));
+}
+
+/* Its command on the host would leave a file. */
+static void put_role(void)
+{
+	machine_write(
+		at_home(AT "devcontainer.json"), 0644,
+		kept("// a role\n{\n\t\"build\": {\"dockerfile\": \"Dockerfile\", "
+		     "\"context\": \"..\", \"args\": {\"MARK\": \"built\"}},\n"
+		     "\t\"containerEnv\": {\"ROLE\": \"${containerWorkspaceFolderBasename}\"},\n"
+		     "\t\"initializeCommand\": [\"touch\", \"%s\"],\n"
+		     "\t\"customizations\": {\"agentdeck\": {\"network\": \"none\"}},\n}\n",
+		     at_home("initialized")));
+	put_dockerfile("");
+}
+
+static struct reply add(enum engine engine)
+{
+	return deck(NULL, WORDS("add", at_home("deck"), "-t", "deck", "--agent", "demo", "--role",
+				at_home("deck"), "--engine", engine_address(engine)));
+}
+
+static void assert_refused(enum engine engine, const char *why)
+{
+	struct reply reply = add(engine);
+	ASSERT(reply.status != 0 && strstr(reply.errors, why), "it ended with %d: %s%s",
+	       reply.status, reply.output, reply.errors);
+	ASSERT(!*engine_belongings(engine), "the engine has\n%s", engine_belongings(engine));
+}
+
+static const char *environment_of(const struct inside *inside)
+{
+	return machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' </proc/$1/environ", "sh",
+				     kept("%d", (int)inside->agent.pid)));
+}
+
+static void assert_as_the_role_says(const struct inside *inside)
+{
+	const char *environment = environment_of(inside);
+	ASSERT(strstr(environment, "\nROLE=deck\n"), "the agent has\n%s", environment);
+	const char *built = container_field(inside->engine, inside->name, "{{.Config.Env}}");
+	ASSERT(strstr(built, "BUILT=built"), "the image has %s", built);
+	ASSERT(streq(container_field(inside->engine, inside->name, "{{.HostConfig.NetworkMode}}"),
+		     "none"),
+	       "it has another network");
+	ASSERT(!machine_exists(at_home("initialized")), "initializeCommand was run");
+}
+
+static void begin(struct inside *inside, enum engine engine)
+{
+	*inside = (struct inside){ .engine = engine };
+	engine_prepare(engine, PLAIN_IMAGE);
+	put_role();
+	assert_refused(engine, "that you do not trust yet");
+	(void)deck_ok(NULL, WORDS("role", "trust", "--json", at_home("deck")));
+	put_dockerfile("RUN true\n");
+	assert_refused(engine, "has changed since you trusted it");
+	put_dockerfile("");
+	session_add(&inside->session, NULL, "deck",
+		    WORDS("--role", at_home("deck"), "--engine", engine_address(engine)));
+	session_start(&inside->session, NULL);
+	session_say(&inside->session, INSIDE_MARKER);
+	assert_running(inside, "at first");
+	inside->session_id = inside->session.session_id;
+	assert_as_the_role_says(inside);
+}
+
+static void lose_container(struct inside *inside)
+{
+	(void)engine_say(inside->engine, WORDS("rm", "--force", inside->name));
+	await_end(inside);
+}
+
+/* Its image is there: what the repository says today does not count. */
+static void comes_back(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	machine_write(at_home(AT "devcontainer.json"), 0644, "{\"image\": \"other\"}\n");
+	lose_container(&inside);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, NULL);
+	assert_as_the_role_says(&inside);
+}
+
+TEST(ContainerOfARoleComesBackDocker)
+{
+	comes_back(ENGINE_DOCKER);
+}
+
+TEST(ContainerOfARoleComesBackPodman)
+{
+	comes_back(ENGINE_PODMAN);
+}
+
+/* What nobody has seen is not built. */
+static void is_built_again_as_it_was(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	const char *image = container_field(engine, inside.name, "{{.Image}}");
+	lose_container(&inside);
+	(void)engine_say(engine, WORDS("rmi", "--force", image));
+	put_dockerfile("RUN true\n");
+	struct reply reply = deck(NULL, WORDS("session", "start", "--rebuild", inside.session.id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "since you trusted its role"),
+	       "it ended with %d: %s%s", reply.status, reply.output, reply.errors);
+	put_dockerfile("");
+	reply = deck(NULL, WORDS("session", "start", "--rebuild", inside.session.id));
+	ASSERT(reply.status == 0, "it ended with %d: %s%s", reply.status, reply.output,
+	       reply.errors);
+	assert_back(&inside, NULL);
+	assert_as_the_role_says(&inside);
+}
+
+TEST(ContainerOfARoleIsBuiltAgainAsItWasDocker)
+{
+	is_built_again_as_it_was(ENGINE_DOCKER);
+}
+
+TEST(ContainerOfARoleIsBuiltAgainAsItWasPodman)
+{
+	is_built_again_as_it_was(ENGINE_PODMAN);
+}
