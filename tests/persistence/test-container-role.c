@@ -107,6 +107,78 @@ TEST(ContainerOfARoleComesBackPodman)
 	comes_back(ENGINE_PODMAN);
 }
 
+/* ---- commands ---------------------------------------------------------------------------- */
+
+/* Each one adds a line to a file in the session's directory. */
+static const char *ran(void)
+{
+	return or_empty(machine_read(at_home("deck/ran")));
+}
+
+static void put_commands(const char *create, const char *start)
+{
+	machine_write(at_home(AT "devcontainer.json"), 0644,
+		      kept("{\"image\": \"%s\",\n\"onCreateCommand\": {\"a\": \"echo a >>ran\", "
+			   "\"b\": [\"/bin/sh\", \"-c\", \"echo $ROLE >>ran\"]},\n"
+			   "\"postCreateCommand\": \"%s\",\n\"postStartCommand\": \"%s\",\n"
+			   "\"containerEnv\": {\"ROLE\": \"b\"}}\n",
+			   PLAIN_IMAGE, create, start));
+	(void)deck_ok(NULL, WORDS("role", "trust", "--json", at_home("deck")));
+}
+
+static void runs_its_commands(enum engine engine)
+{
+	struct inside inside = { .engine = engine };
+	engine_prepare(engine, PLAIN_IMAGE);
+	put_commands("echo created >>ran", "echo started >>ran");
+	session_add(&inside.session, NULL, "deck",
+		    WORDS("--role", at_home("deck"), "--engine", engine_address(engine)));
+	session_start(&inside.session, NULL);
+	session_say(&inside.session, INSIDE_MARKER);
+	assert_running(&inside, "at first");
+	inside.session_id = inside.session.session_id;
+	ASSERT(streq(ran(), "a\nb\ncreated\nstarted\n"), "at first:\n%s", ran());
+	session_restart(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+	ASSERT(streq(ran(), "a\nb\ncreated\nstarted\nstarted\n"), "after a restart:\n%s", ran());
+	machine_remove(at_home("deck/ran"));
+	lose_container(&inside);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, NULL);
+	ASSERT(streq(ran(), "a\nb\ncreated\nstarted\n"), "in another container:\n%s", ran());
+}
+
+TEST(ContainerRunsTheCommandsOfItsRoleDocker)
+{
+	runs_its_commands(ENGINE_DOCKER);
+}
+
+TEST(ContainerRunsTheCommandsOfItsRolePodman)
+{
+	runs_its_commands(ENGINE_PODMAN);
+}
+
+/* The session stays, and the next start goes on. */
+TEST(ContainerSaysWhichCommandOfItsRoleFailed)
+{
+	struct session session;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	put_commands("echo created >>ran; echo the anchor is lost; exit 3", "echo started >>ran");
+	session_add(&session, NULL, "deck",
+		    WORDS("--role", at_home("deck"), "--engine", engine_address(ENGINE_DOCKER)));
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status != 0 &&
+		       strstr(reply.errors, "postCreateCommand of the role ended with status 3"),
+	       "it ended with %d: %s%s", reply.status, reply.output, reply.errors);
+	const char *path = strchr(strstr(reply.errors, "its output is in"), '/');
+	const char *output = machine_read(kept("%.*s", (int)strcspn(path, ":"), path));
+	ASSERT(strstr(or_empty(output), "the anchor is lost"), "%s: %s", path, or_empty(output));
+	session_start(&session, NULL);
+	ASSERT(streq(ran(), "a\nb\ncreated\nstarted\n"), "they ran\n%s", ran());
+}
+
+/* ---- the image --------------------------------------------------------------------------- */
+
 /* What nobody has seen is not built. */
 static void is_built_again_as_it_was(enum engine engine)
 {

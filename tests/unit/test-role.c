@@ -90,7 +90,9 @@ static void what_runs_is_read_as_it_is_written(void **state UNUSED)
 		"\"remoteEnv\": {\"A\": \"2\", \"C\": \"${containerEnv:A}${containerEnv:NO:x}\"}, "
 		"\"mounts\": [\"type=bind,src=${localEnv:HOME}/d,dst=/d,ro\"], "
 		"\"hostRequirements\": {\"cpus\": 1.5, \"memory\": \"8gb\"}, "
+		"\"postStartCommand\": {\"one\": \"true\"}, "
 		"\"postCreateCommand\": [\"make\", \"a b\"], "
+		"\"onCreateCommand\": \"echo ${HOME}\", "
 		"\"customizations\": {\"agentdeck\": {\"agent\": \"codex\", \"network\": \"none\"}}}",
 		RIGHTS_STANDARD);
 	assert_string_equal(role.name, "Api");
@@ -108,8 +110,16 @@ static void what_runs_is_read_as_it_is_written(void **state UNUSED)
 	assert_true(role.memory == INT64_C(8) << 30);
 	assert_string_equal(role.agent, "codex");
 	assert_string_equal(role.network, "none");
-	assert_string_equal(role.commands[ROLE_POST_CREATE], "[\"make\",\"a b\"]");
-	assert_null(role.commands[ROLE_INITIALIZE]);
+	assert_string_equal(role.texts[ROLE_POST_CREATE], "[\"make\",\"a b\"]");
+	assert_null(role.texts[ROLE_INITIALIZE]);
+	assert_int_equal(role.command_count, 3);
+	assert_int_equal(role.commands[0].event, ROLE_ON_CREATE);
+	cleanup_free char *shell = strvec_join(&role.commands[0].argv, "|");
+	assert_string_equal(shell, "/bin/sh|-c|echo ${HOME}");
+	assert_int_equal(role.commands[1].event, ROLE_POST_CREATE);
+	assert_string_equal(role.commands[1].argv.items[1], "a b");
+	assert_int_equal(role.commands[2].event, ROLE_POST_START);
+	assert_string_equal(role.commands[2].argv.items[2], "true");
 }
 
 static void the_rights_of_the_user_decide_what_may_be_asked(void **state UNUSED)

@@ -47,12 +47,14 @@ static void launched_free(struct launched *launched)
 }
 #define cleanup_launched CLEANUP(launched_free)
 
-/* The session's tree is there, and another start tries the setup again. */
+/* The session's tree is there, and another start tries the setup again; or its container, in which
+ * a command of its role may have failed. */
 static bool waits_for_setup(struct app *app, const char *base)
 {
 	cleanup_instance struct instance *instance = NULL;
-	return deck_load(&app->deck, base, &instance, NULL) == 0 && instance->workspace &&
-	       instance->workspace->setup == SETUP_FAILED;
+	return deck_load(&app->deck, base, &instance, NULL) == 0 &&
+	       ((instance->workspace && instance->workspace->setup == SETUP_FAILED) ||
+		place_has_begun(instance));
 }
 
 static struct start_order order_of(const struct options *given, const char *base)

@@ -54,6 +54,12 @@ static void describe_parts(const struct role_source *source, struct strvec *ret)
 		add_line(ret, lines[i].label, lines[i].value);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		add_lines(ret, lists[i].label, lists[i].values);
+	for (unsigned i = ROLE_ON_CREATE; i < ROLE_POST_ATTACH; i++) {
+		cleanup_free char *command = role->texts[i] ? xasprintf("%s: %s", role_event_key(i),
+									role->texts[i])
+							    : NULL;
+		add_line(ret, "Runs inside:", command);
+	}
 }
 
 void role_judge(const struct role_source *source, struct strvec *ret)
@@ -96,11 +102,11 @@ static struct json_object *json_of_commands(const struct role *role)
 {
 	struct json_object *array = json_object_new_array();
 	for (unsigned i = 0; i < ROLE_EVENT_COUNT; i++) {
-		if (!role->commands[i])
+		if (!role->texts[i])
 			continue;
 		struct json_object *object = json_object_new_object();
 		json_set_string(object, "key", role_event_key(i));
-		json_set_string(object, "command", role->commands[i]);
+		json_set_string(object, "command", role->texts[i]);
 		json_object_array_add(array, object);
 	}
 	return array;

@@ -40,6 +40,12 @@ const char *place_home(const struct instance *instance)
 	return place && place->home ? place->home(instance) : NULL;
 }
 
+bool place_has_begun(const struct instance *instance)
+{
+	const struct place *place = by_name(instance->backend);
+	return place && place->has_begun && place->has_begun(instance);
+}
+
 void place_take_seen(struct run *run, const struct observation *seen)
 {
 	run->server = seen->server;

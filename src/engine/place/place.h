@@ -183,6 +183,10 @@ struct place {
 	int (*launch)(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err);
 
+	/* Has a start that failed done something that the next one goes on from?
+	 * place_has_begun() is how to ask.  No function: none has. */
+	bool (*has_begun)(const struct instance *instance);
+
 	/* The run is alive and lacks its window: open one.  The caller saves the instance. */
 	int (*open_window)(struct deck *deck, struct instance *instance,
 			   const struct place_order *order, struct error *err);
@@ -289,6 +293,8 @@ const struct place *place_of(const struct place_run *run);
  * variables and processes it sees only what it was given.  NULL: it lives as its user does, in the
  * user's home.  Borrowed. */
 const char *place_home(const struct instance *instance);
+/* A start of the instance failed: would its removal lose what the next start goes on from? */
+bool place_has_begun(const struct instance *instance);
 
 /* End whatever still runs in any place for the instance of this id. */
 int place_end_unknown(struct deck *deck, const char *id, struct error *err);

@@ -36,23 +36,34 @@ static char *value_of_place(const struct reading *reading, const char *name)
 	return NULL;
 }
 
-/* name: what is between the braces; it is cut at its colons.  The caller frees.  NULL: it is not
- * known. */
-static char *value_of(const struct reading *reading, char *name)
+static bool is_of_environment(const char *name)
 {
-	char *argument = strchr(name, ':'), *otherwise = NULL;
-	if (!argument)
-		return value_of_place(reading, name);
-	*argument++ = '\0';
-	otherwise = strchr(argument, ':');
+	return starts_with(name, "localEnv:") || starts_with(name, "env:") ||
+	       starts_with(name, "containerEnv:");
+}
+
+/* name: what is between the braces, with the kind of environment; it is cut at its colons.  The
+ * caller frees.  NULL: it has no value. */
+static char *value_of_environment(const struct reading *reading, char *name)
+{
+	const bool is_local = !starts_with(name, "containerEnv:");
+	char *argument = strchr(name, ':') + 1, *otherwise = strchr(argument, ':');
 	if (otherwise)
 		*otherwise++ = '\0';
-	const bool is_local = streq(name, "localEnv") || streq(name, "env");
-	if (!is_local && !streq(name, "containerEnv"))
-		return NULL;
 	const char *value = value_in(
 		is_local ? reading->order->environment : &reading->role->environment, argument);
 	return xstrdup_or_null(value ? value : otherwise);
+}
+
+/* The variable at start: what is between "${" and end.  What the format does not know stays, such
+ * as a variable of the shell. */
+static char *value_of(const struct reading *reading, const char *start, const char *end)
+{
+	cleanup_free char *name = xstrndup(start + 2, (size_t)(end - start - 2));
+	if (is_of_environment(name))
+		return value_of_environment(reading, name);
+	char *value = value_of_place(reading, name);
+	return value ? value : xasprintf("${%s}", name);
 }
 
 char *role_expand(const struct reading *reading, const char *text, char **ret_unknown)
@@ -63,20 +74,14 @@ char *role_expand(const struct reading *reading, const char *text, char **ret_un
 		if (!end)
 			break;
 		strbuf_add(&all, text, (size_t)(start - text));
-		cleanup_free char *name = xstrndup(start + 2, (size_t)(end - start - 2));
-		cleanup_free char *whole = xstrdup(name);
-		cleanup_free char *value = value_of(reading, name);
-		if (!value) {
-			*ret_unknown = TAKE_PTR(whole);
+		cleanup_free char *value = value_of(reading, start, end);
+		/* Each one can have the earlier ones twice. */
+		if (!value || all.length + strlen(value) > MAX_EXPANDED) {
+			*ret_unknown = xstrndup(start + 2, (size_t)(end - start - 2));
 			return NULL;
 		}
 		strbuf_adds(&all, value);
 		text = end + 1;
-		/* Each one can have the earlier ones twice. */
-		if (all.length > MAX_EXPANDED) {
-			*ret_unknown = TAKE_PTR(whole);
-			return NULL;
-		}
 	}
 	strbuf_adds(&all, text);
 	return strbuf_take(&all);

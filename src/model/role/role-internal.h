@@ -51,6 +51,13 @@ void role_add_network(struct reading *reading, const char *name);
 void role_set_memory(struct reading *reading, const char *text);
 void role_read_arguments(struct reading *reading, struct json_object *value);
 
+/* ---- role-command.c ---- */
+
+/* A text for the container's shell, an argv, or an object with several of either. */
+void role_read_command(struct reading *reading, struct json_object *value);
+/* initializeCommand and postAttachCommand. */
+void role_leave_command(struct reading *reading, struct json_object *value);
+
 /* ---- role-expand.c ---- */
 
 /* The text with its variables.  The caller frees.  NULL: *ret_unknown, the caller's, is the

@@ -372,31 +372,6 @@ static void read_customizations(struct reading *reading, struct json_object *val
 		read_member(reading, &ours, own);
 }
 
-static void take_command(struct reading *reading, struct json_object *value, const char *why)
-{
-	const char *key = reading->path.items[0];
-	size_t event = 0;
-	while (event + 1 < ROLE_EVENT_COUNT && !streq(role_event_key((enum role_event)event), key))
-		event++;
-	const bool is_text = json_object_is_type(value, json_type_string);
-	const char *text = is_text ? json_object_get_string(value)
-				   : json_object_to_json_string_ext(
-					     value, JSON_C_TO_STRING_PLAIN |
-							    JSON_C_TO_STRING_NOSLASHESCAPE);
-	replace_string(&reading->role->commands[event], text);
-	role_find(reading, ROLE_NOTE, "%s: %s", why, text);
-}
-
-static void read_host_command(struct reading *reading, struct json_object *value)
-{
-	take_command(reading, value, "it would run on this machine, and never does");
-}
-
-static void read_command(struct reading *reading, struct json_object *value)
-{
-	take_command(reading, value, "agentdeck does not run it yet; the agent can");
-}
-
 static const struct key keys[] = {
 	IS_SILENT("$schema"),
 	RUNS("name", string, read_name),
@@ -434,12 +409,12 @@ static const struct key keys[] = {
 	IS_SILENT("portsAttributes"),
 	IS_SILENT("otherPortsAttributes"),
 	NOTES("secrets", "agentdeck does not ask for them: give them with --secret NAME"),
-	RUNS("initializeCommand", null, read_host_command),
-	RUNS("onCreateCommand", null, read_command),
-	RUNS("updateContentCommand", null, read_command),
-	RUNS("postCreateCommand", null, read_command),
-	RUNS("postStartCommand", null, read_command),
-	RUNS("postAttachCommand", null, read_command),
+	RUNS("initializeCommand", null, role_leave_command),
+	RUNS("onCreateCommand", null, role_read_command),
+	RUNS("updateContentCommand", null, role_read_command),
+	RUNS("postCreateCommand", null, role_read_command),
+	RUNS("postStartCommand", null, role_read_command),
+	RUNS("postAttachCommand", null, role_leave_command),
 	IS_SILENT("waitFor"),
 	RUNS("customizations", object, read_customizations),
 };

@@ -26,7 +26,10 @@ void role_clear(struct role *role)
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		strvec_clear(lists[i]);
 	for (size_t i = 0; i < ROLE_EVENT_COUNT; i++)
-		free(role->commands[i]);
+		free(role->texts[i]);
+	for (size_t i = 0; i < role->command_count; i++)
+		strvec_clear(&role->commands[i].argv);
+	free(role->commands);
 	for (size_t i = 0; i < role->count; i++) {
 		free(role->findings[i].key);
 		free(role->findings[i].text);

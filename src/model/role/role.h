@@ -12,6 +12,7 @@
  *   role-read.c    the table of keys and their readers
  *   role-place.c   what gives the container more of this machine: mounts, capabilities, networks
  *   role-args.c    runArgs
+ *   role-command.c the commands inside
  *   role-expand.c  ${localEnv:NAME} and the like
  */
 #pragma once
@@ -46,6 +47,12 @@ enum role_event {
 	ROLE_EVENT_COUNT
 };
 
+/* A command inside, in the order in which they run. */
+struct role_command {
+	enum role_event event; /* never ROLE_INITIALIZE or ROLE_POST_ATTACH */
+	struct strvec argv;
+};
+
 struct role {
 	char *name, *image;
 	/* As they are written, below the directory of the file; dockerfile NULL: there is none. */
@@ -56,7 +63,9 @@ struct role {
 	struct strvec cap_add;
 	char *network, *user, *cpus, *agent; /* NULL: not named */
 	int64_t memory;                      /* 0: not named */
-	char *commands[ROLE_EVENT_COUNT];    /* for people; NULL: none */
+	char *texts[ROLE_EVENT_COUNT];       /* the commands for people; NULL: none */
+	struct role_command *commands;
+	size_t command_count;
 	struct role_finding *findings;
 	size_t count;
 	enum role_verdict verdict; /* the worst of the findings; never ROLE_NOTE */

@@ -116,6 +116,16 @@ size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret)
 	return count;
 }
 
+void recipe_add_command(struct recipe *recipe, const char *when, bool is_of_start,
+			const struct strvec *argv)
+{
+	struct recipe_command command = { .when = xstrdup(when), .is_of_start = is_of_start };
+	strvec_push_all(&command.argv, argv);
+	recipe->commands = xreallocarray(recipe->commands, recipe->command_count + 1,
+					 sizeof(command));
+	recipe->commands[recipe->command_count++] = command;
+}
+
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source)
 {
 	for (size_t i = 0; i < recipe->secret_count; i++) {
@@ -239,6 +249,21 @@ static void check_recipe(const struct manifest_section *section, void *record)
 		manifest_fail(section, "program_directory", "is missing");
 }
 
+static void check_command(const struct manifest_section *section, void *record)
+{
+	const struct recipe_command *command = record;
+	if (!command->argv.count || !*command->argv.items[0])
+		manifest_fail(section, "argv", "names no program");
+}
+
+static const struct field command_members[] = {
+	FIELD(struct recipe_command, when, "when", .needed = true),
+	FIELD(struct recipe_command, is_of_start, "each_start"),
+	FIELD(struct recipe_command, argv, "argv"),
+};
+static const struct fields command_fields = FIELDS(struct recipe_command, command_members,
+						   .check = check_command);
+
 static const struct field recipe_members[] = {
 	FIELD(struct recipe, engine, "engine", .needed = true),
 	FIELD(struct recipe, address, "address", .needed = true),
@@ -273,6 +298,7 @@ static const struct field recipe_members[] = {
 	{ .key = "cpus", .type = FIELD_CUSTOM, .read = read_cpus, .put = put_cpus },
 	FIELD_OF_LIST(struct recipe, mounts, mount_count, "mounts", &mount_fields),
 	FIELD_OF_LIST(struct recipe, secrets, secret_count, "secrets", &secret_fields),
+	FIELD_OF_LIST(struct recipe, commands, command_count, "commands", &command_fields),
 };
 const struct fields recipe_fields = FIELDS(struct recipe, recipe_members,
 					   .unknown = offsetof(struct recipe, unknown),

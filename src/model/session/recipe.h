@@ -50,6 +50,13 @@ struct recipe_secret {
 	char *name, *source;
 };
 
+/* A command of a role, which runs in the container before the agent does. */
+struct recipe_command {
+	char *when;       /* "onCreateCommand", ...: role_event_key() */
+	bool is_of_start; /* at each start of the container; else once in each container */
+	struct strvec argv;
+};
+
 struct recipe {
 	char *engine; /* "docker", "podman" */
 	/* struct engine_address of driver/engine/engine.h */
@@ -65,10 +72,12 @@ struct recipe {
 	struct strvec build_args; /* NAME=VALUE */
 	char *base_id;            /* image that the Dockerfile begins FROM, or NULL */
 	struct strvec base_layers;
-	char *role;        /* the devcontainer.json that it comes from, or NULL */
-	char *role_digest; /* of what its user trusted then (engine/role/trust.h) */
-	char *user;        /* "UID:GID" */
-	char *home;        /* the agent's home: the same path on both sides */
+	char *role;                      /* the devcontainer.json that it comes from, or NULL */
+	char *role_digest;               /* of what its user trusted then (engine/role/trust.h) */
+	struct recipe_command *commands; /* of that role, in their order */
+	size_t command_count;
+	char *user; /* "UID:GID" */
+	char *home; /* the agent's home: the same path on both sides */
 	char *directory;
 	struct recipe_mount *mounts; /* of the user, and of the session's own tree */
 	size_t mount_count;
@@ -126,6 +135,8 @@ const char *recipe_program_mount(const struct recipe *recipe);
 /* Returns the number of places.  The caller frees *ret.  A directory that is NULL is not a
  * place. */
 size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret);
+void recipe_add_command(struct recipe *recipe, const char *when, bool is_of_start,
+			const struct strvec *argv);
 /* A secret of the same name is replaced. */
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source);
 

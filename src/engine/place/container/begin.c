@@ -150,6 +150,40 @@ int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct i
 	return 0;
 }
 
+/* The run of the command is its own, so that the agent's first attempt is still to come. */
+int container_run_in(struct capsule *capsule, struct deck *deck, struct instance *instance,
+		     const struct place_command *command, struct child_result *ret,
+		     struct error *err)
+{
+	const int64_t deadline_ms = clock_ms() + command->timeout_ms;
+	cleanup_free char *run = naming_new_uuid();
+	struct beginning beginning = {
+		.instance = instance,
+		.run = run,
+		.argv = command->argv,
+		.is_users = command->is_users,
+	};
+	struct process_id process;
+	struct capsule_status status;
+	environment_inside(deck, instance, command->order->agent, &beginning.environment);
+	/* The program writes to a terminal, and we read its words. */
+	strvec_push(&beginning.environment, "NO_COLOR=1");
+	strvec_push(&beginning.environment, "TERM=dumb");
+	if (hand_secrets(deck, instance->recipe, run, capsule, err) < 0 ||
+	    begin_process(&beginning, capsule, &process, err) < 0)
+		return -1;
+	struct error why = { 0 };
+	if (capsule_read_output(capsule, run, deadline_ms, &ret->output, &status, &why) < 0) {
+		if (why.code != ERROR_TIMEOUT)
+			return error_move(err, &why);
+		error_clear(&why);
+		return error_set(err, ERROR_TIMEOUT, "it did not end within %d s",
+				 command->timeout_ms / 1000);
+	}
+	ret->exit_status = status.signal ? 128 + status.signal : status.code;
+	return 0;
+}
+
 /* ---- the window ---------------------------------------------------------------------------- */
 
 void container_pane_argv(const struct deck *deck, const struct instance *instance,
@@ -232,6 +266,8 @@ static int begin(struct deck *deck, struct instance *instance, const struct plac
 				      : bring_up(&ladder, &capsule, err)) < 0)
 		return -1;
 	container_warn_of_secrets(deck, instance->recipe);
+	if (events_run(deck, instance, order, capsule, err) < 0)
+		return -1;
 	if (hand_secrets(deck, instance->recipe, instance->run.id, capsule, err) < 0)
 		return -1;
 	if (instance->run.offer)
@@ -240,39 +276,6 @@ static int begin(struct deck *deck, struct instance *instance, const struct plac
 }
 
 /* ---- a command before the agent ------------------------------------------------------------ */
-
-/* The run of the command is its own, so that the agent's first attempt is still to come. */
-static int run_in(struct capsule *capsule, struct deck *deck, struct instance *instance,
-		  const struct place_command *command, struct child_result *ret, struct error *err)
-{
-	const int64_t deadline_ms = clock_ms() + command->timeout_ms;
-	cleanup_free char *run = naming_new_uuid();
-	struct beginning beginning = {
-		.instance = instance,
-		.run = run,
-		.argv = command->argv,
-		.is_users = command->is_users,
-	};
-	struct process_id process;
-	struct capsule_status status;
-	environment_inside(deck, instance, command->order->agent, &beginning.environment);
-	/* The program writes to a terminal, and we read its words. */
-	strvec_push(&beginning.environment, "NO_COLOR=1");
-	strvec_push(&beginning.environment, "TERM=dumb");
-	if (hand_secrets(deck, instance->recipe, run, capsule, err) < 0 ||
-	    begin_process(&beginning, capsule, &process, err) < 0)
-		return -1;
-	struct error why = { 0 };
-	if (capsule_read_output(capsule, run, deadline_ms, &ret->output, &status, &why) < 0) {
-		if (why.code != ERROR_TIMEOUT)
-			return error_move(err, &why);
-		error_clear(&why);
-		return error_set(err, ERROR_TIMEOUT, "it did not end within %d s",
-				 command->timeout_ms / 1000);
-	}
-	ret->exit_status = status.signal ? 128 + status.signal : status.code;
-	return 0;
-}
 
 /* A start that was killed may have left its command behind, which is not to run now. */
 static int bring_up_idle(struct deck *deck, struct instance *instance,
@@ -309,7 +312,7 @@ int container_run_command(struct deck *deck, struct instance *instance,
 	cleanup_capsule struct capsule *capsule = NULL;
 	return bring_up_idle(deck, instance, command, &capsule, err) < 0
 		       ? -1
-		       : run_in(capsule, deck, instance, command, ret, err);
+		       : container_run_in(capsule, deck, instance, command, ret, err);
 }
 
 /* The container may be paused as well. */

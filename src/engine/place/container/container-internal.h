@@ -11,6 +11,7 @@
  *   build.c    the image of a Dockerfile (build.h)
  *   begin.c    begin: the container, the agent in it, the window on it
  *   end.c      end the run; free what is kept for the next one
+ *   events.c   the commands of a role, before the agent
  *   exec.c     a second command in the container
  *   survey.c   what an engine has of this deck (survey.h)
  *
@@ -152,6 +153,10 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 int container_run_command(struct deck *deck, struct instance *instance,
 			  const struct place_command *command, struct child_result *ret,
 			  struct error *err);
+/* Run a command in a container that is up, with a run of its own. */
+int container_run_in(struct capsule *capsule, struct deck *deck, struct instance *instance,
+		     const struct place_command *command, struct child_result *ret,
+		     struct error *err);
 int container_launch(struct deck *deck, struct instance *instance, const struct place_order *order,
 		     struct error *err);
 int container_open_window(struct deck *deck, struct instance *instance,
@@ -160,6 +165,13 @@ int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct i
 			    const struct agent *agent, struct error *err);
 void container_pane_argv(const struct deck *deck, const struct instance *instance,
 			 struct strvec *ret);
+
+/* ---- events.c ---- */
+
+/* Run those commands of the recipe that are due in this container, which is up; the caller holds
+ * the instance's lock.  ERROR_CHILD: one of them failed, and its output is in a file. */
+int events_run(struct deck *deck, struct instance *instance, const struct place_order *order,
+	       struct capsule *capsule, struct error *err);
 
 /* ---- exec.c ---- */
 

@@ -135,6 +135,13 @@ static void container_end_daemons(struct deck *deck UNUSED, const struct instanc
 {
 }
 
+/* A command of its role may have failed, and those before it do not run again. */
+static bool container_has_begun(const struct instance *instance)
+{
+	return instance->recipe && instance->recipe->command_count &&
+	       instance_has_container(instance);
+}
+
 static enum presence container_presence(const struct place_run *run)
 {
 	return place_host.presence(run);
@@ -200,6 +207,7 @@ const struct place place_container = {
 	.prepare = container_prepare,
 	.run_command = container_run_command,
 	.launch = container_launch,
+	.has_begun = container_has_begun,
 	.open_window = container_open_window,
 	.end = container_end,
 	.end_unknown = container_end_unknown,

@@ -236,6 +236,11 @@ static void apply_role(const struct role_source *source, struct recipe *recipe)
 {
 	replace_string(&recipe->role, source->file);
 	replace_string(&recipe->role_digest, source->digest);
+	for (size_t i = 0; i < source->role.command_count; i++) {
+		const struct role_command *command = &source->role.commands[i];
+		recipe_add_command(recipe, role_event_key(command->event),
+				   command->event == ROLE_POST_START, &command->argv);
+	}
 	if (!source->context)
 		return;
 	const char *dockerfile = role_source_dockerfile(source);

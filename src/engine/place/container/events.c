@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The commands of a role: some run once in each container, others at each start of it, and all of
+ * them before the agent.  What is begun is noted before, so that no command runs twice for one such
+ * event, also after a kill.
+ */
+#include "engine/place/container/container-internal.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define NOTE   "commands.json"
+#define OUTPUT "commands.log"
+enum { MAX_NOTE = 64 << 10, MAX_OUTPUT = 1 << 20 };
+
+struct events {
+	struct deck *deck;
+	struct instance *instance;
+	int directory; /* the session's, which no agent can write */
+	struct json_object
+		*note; /* "container", "start": the last ones; "begun": how many commands */
+};
+
+static void events_clear(struct events *events)
+{
+	json_object_put(events->note);
+	if (events->directory >= 0)
+		(void)close(events->directory);
+}
+
+static char *directory_of(const struct events *events)
+{
+	return xasprintf("%s/%s/%s", events->deck->paths.state, events->deck->profile,
+			 events->instance->base);
+}
+
+static int open_events(struct events *events, struct error *err)
+{
+	cleanup_free char *path = directory_of(events);
+	cleanup_strbuf struct strbuf text = { 0 };
+	events->directory = fs_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (events->directory < 0)
+		return error_set_file(err, errno, "open %s", path);
+	const int r = fs_read(events->directory, NOTE, MAX_NOTE, &text, err);
+	if (r < 0)
+		return -1;
+	if (r == 0)
+		return json_parse(strbuf_text(&text), text.length, NOTE, &events->note, err);
+	events->note = json_object_new_object();
+	return 0;
+}
+
+static int save(const struct events *events, struct error *err)
+{
+	const char *text = json_print(events->note);
+	return fs_replace(events->directory, NOTE, text, strlen(text), FS_DURABLE, err);
+}
+
+/* The life of the container's first process: a container that was started again has another. */
+static char *start_of(const struct instance *instance)
+{
+	const struct process_id *capsule = &instance->run.server;
+	return xasprintf("%s %d %llu", process_boot_id(), (int)capsule->pid,
+			 (unsigned long long)capsule->start);
+}
+
+/* ---- one command ----------------------------------------------------------------------------- */
+
+static void keep_output(const struct events *events, const struct recipe_command *command,
+			const struct child_result *result)
+{
+	cleanup_free char *words = visible_argv(command->argv.items);
+	cleanup_strbuf struct strbuf text = { 0 };
+	char now[CLOCK_TEXT_SIZE];
+	(void)fs_read(events->directory, OUTPUT, MAX_OUTPUT, &text, NULL);
+	strbuf_addf(&text, "%s %s: %s\n", clock_format(clock_wall_us(), now), command->when, words);
+	strbuf_add(&text, strbuf_text(&result->output), result->output.length);
+	const size_t cut = text.length > MAX_OUTPUT ? text.length - MAX_OUTPUT : 0;
+	(void)fs_replace(events->directory, OUTPUT, text.data + cut, text.length - cut, FS_VOLATILE,
+			 NULL);
+}
+
+static int run_command(const struct events *events, const struct recipe_command *command,
+		       const struct place_order *order, struct capsule *capsule, struct error *err)
+{
+	const struct place_command wish = {
+		.order = order,
+		.argv = &command->argv,
+		.is_users = true,
+		.timeout_ms = (int)(events->deck->settings.setup_timeout_s * 1000),
+	};
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *path = directory_of(events);
+	log_info("%s of the role", command->when);
+	if (container_run_in(capsule, events->deck, events->instance, &wish, &result, err) < 0)
+		return error_prefix(err, "%s of the role", command->when);
+	keep_output(events, command, &result);
+	return result.exit_status == 0
+		       ? 0
+		       : error_set(err, ERROR_CHILD,
+				   "%s of the role ended with status %d, and its output is in "
+				   "%s/" OUTPUT ": start the session again to go on without it",
+				   command->when, result.exit_status, path);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Those of this kind, from the one with this number; begun: the key that counts them. */
+static int run_commands(const struct events *events, bool is_of_start, const char *begun,
+			const struct place_order *order, struct capsule *capsule, struct error *err)
+{
+	const struct recipe *recipe = events->instance->recipe;
+	for (size_t i = (size_t)json_get_int(events->note, begun, 0); i < recipe->command_count;
+	     i++) {
+		if (recipe->commands[i].is_of_start != is_of_start)
+			continue;
+		json_set_int(events->note, begun, (int64_t)i + 1);
+		if (save(events, err) < 0 ||
+		    run_command(events, &recipe->commands[i], order, capsule, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Another one than that of the last time: nothing of it was begun. */
+static void note_event(const struct events *events, const char *key, const char *now,
+		       const char *begun)
+{
+	if (streq(json_get_string(events->note, key, ""), now))
+		return;
+	json_set_string(events->note, key, now);
+	json_set_int(events->note, begun, 0);
+}
+
+int events_run(struct deck *deck, struct instance *instance, const struct place_order *order,
+	       struct capsule *capsule, struct error *err)
+{
+	CLEANUP(events_clear)
+	struct events events = { .deck = deck, .instance = instance, .directory = -1 };
+	cleanup_free char *start = start_of(instance);
+	if (!instance->recipe->command_count)
+		return 0;
+	if (open_events(&events, err) < 0)
+		return -1;
+	note_event(&events, "container", or_empty(instance->container_id), "of_container");
+	note_event(&events, "start", start, "of_start");
+	return run_commands(&events, false, "of_container", order, capsule, err) < 0
+		       ? -1
+		       : run_commands(&events, true, "of_start", order, capsule, err);
+}
