@@ -92,512 +92,134 @@ bool toml_parse_literal(const char *text, struct json_object **ret)
 	return true;
 }
 
-char *toml_join_key(const struct strvec *parts, size_t from)
+static char *join(const struct strvec *parts, size_t from, size_t to)
 {
 	cleanup_strbuf struct strbuf buf = { 0 };
-	for (size_t i = from; i < parts->count; i++) {
+	for (size_t i = from; i < to; i++) {
 		strbuf_adds(&buf, i > from ? "." : "");
 		add_key_part(&buf, parts->items[i]);
 	}
 	return strbuf_take(&buf);
 }
 
-/* --- the scanner: for documents that parse ------------------------------------------------------ */
+char *toml_join_key(const struct strvec *parts, size_t from)
+{
+	return join(parts, from, parts->count);
+}
+
+/* --- the lines of a document -------------------------------------------------------------------- */
 
 struct span {
 	size_t start, end;
 };
 
-/* A line "key = value", or a member of an inline table. */
-struct entry {
-	struct strvec path;
-	struct span key, value;
-	size_t section;
-	bool is_inline;
+/* Each line is parsed for itself.  One in the middle of a value may look like a key, so that the
+ * result of each change is checked. */
+enum line_kind {
+	LINE_EMPTY, /* or a comment */
+	LINE_HINT,  /* a comment that shows a key */
+	LINE_HEADER,
+	LINE_ENTRY,
+	LINE_OTHER, /* part of a value */
 };
 
-/* What follows a header; the first one has none. */
-struct section {
-	struct strvec path;
-	bool is_array;
-	size_t start;  /* of the header's line */
-	size_t insert; /* behind the line of its last entry, or of the header */
+struct line {
+	enum line_kind kind;
+	size_t start, end;  /* behind its line end */
+	struct strvec path; /* of the table or of the key; empty in an array of tables */
+	size_t depth;       /* the part of the path that is the table's */
 };
 
-/* A comment that looks like a key. */
-struct hint {
-	char *key;
-	size_t section, end;
-};
-
-struct scan {
+struct lines {
 	const char *text;
-	size_t length, at;
-	struct entry *entries;
-	struct section *sections;
-	struct hint *hints;
-	size_t entry_count, section_count, hint_count;
+	size_t begin, length; /* begin: behind a byte order mark */
+	struct line *items;
+	size_t count;
 };
 
-static void scan_free(struct scan *scan)
+/* Append the names from the root of a line to its value.  False: it is nothing by itself. */
+static bool add_path(const char *text, struct strvec *ret)
 {
-	for (size_t i = 0; i < scan->entry_count; i++)
-		strvec_clear(&scan->entries[i].path);
-	for (size_t i = 0; i < scan->section_count; i++)
-		strvec_clear(&scan->sections[i].path);
-	for (size_t i = 0; i < scan->hint_count; i++)
-		free(scan->hints[i].key);
-	free(scan->entries);
-	free(scan->sections);
-	free(scan->hints);
-}
-#define cleanup_scan CLEANUP(scan_free)
-
-static struct section *add_section(struct scan *scan, size_t start)
-{
-	scan->sections = xreallocarray(scan->sections, scan->section_count + 1,
-				       sizeof(*scan->sections));
-	struct section *section = scan->sections + scan->section_count++;
-	*section = (struct section){ .start = start, .insert = start };
-	return section;
-}
-
-static struct entry *add_entry(struct scan *scan)
-{
-	scan->entries = xreallocarray(scan->entries, scan->entry_count + 1, sizeof(*scan->entries));
-	struct entry *entry = scan->entries + scan->entry_count++;
-	*entry = (struct entry){ .section = scan->section_count - 1 };
-	return entry;
-}
-
-static char peek(const struct scan *scan)
-{
-	if (scan->at < scan->length)
-		return scan->text[scan->at];
-	return '\0';
-}
-
-static bool is_at(const struct scan *scan, const char *what)
-{
-	const size_t length = strlen(what);
-	return scan->length - scan->at >= length &&
-	       memcmp(scan->text + scan->at, what, length) == 0;
-}
-
-static void skip_blanks(struct scan *scan)
-{
-	while (peek(scan) == ' ' || peek(scan) == '\t')
-		scan->at++;
-}
-
-/* Behind the next newline, or the end. */
-static size_t line_end(const struct scan *scan, size_t at)
-{
-	const char *newline = at < scan->length ? memchr(scan->text + at, '\n', scan->length - at)
-						: NULL;
-	return newline ? (size_t)(newline - scan->text) + 1 : scan->length;
-}
-
-static size_t line_start(const struct scan *scan, size_t at)
-{
-	while (at > 0 && scan->text[at - 1] != '\n')
-		at--;
-	return at;
-}
-
-/* Blanks, line ends and comments between values. */
-static void skip_filling(struct scan *scan)
-{
-	for (; scan->at < scan->length; scan->at++) {
-		if (peek(scan) == '#')
-			scan->at = line_end(scan, scan->at) - 1;
-		else if (!strchr(" \t\r\n", peek(scan)))
-			return;
-	}
-}
-
-static void skip_string(struct scan *scan)
-{
-	const char quote = peek(scan);
-	const char three[] = { quote, quote, quote, '\0' };
-	const bool is_long = is_at(scan, three);
-	for (scan->at += is_long ? 3 : 1; scan->at < scan->length; scan->at++) {
-		if (quote == '"' && peek(scan) == '\\') {
-			scan->at++;
-		} else if (!is_long && peek(scan) == quote) {
-			scan->at++;
-			return;
-		} else if (is_long && is_at(scan, three)) {
-			/* Up to two quotes before the last three are text. */
-			for (scan->at += 3; peek(scan) == quote; scan->at++)
-				;
-			return;
-		}
-	}
-}
-
-/* What a quoted key says. */
-static char *unquoted(const char *text, size_t length)
-{
-	cleanup_free char *document = xasprintf("%.*s = 0\n", (int)length, text);
 	cleanup_json struct json_object *root = NULL;
-	if (toml_parse(document, strlen(document), "", &root, NULL) < 0)
-		return xstrndup(text, length);
-	struct json_object_iterator name = json_object_iter_begin(root);
-	return xstrdup(json_object_iter_peek_name(&name));
-}
-
-static void scan_key(struct scan *scan, struct strvec *ret)
-{
-	for (;;) {
-		skip_blanks(scan);
-		const size_t start = scan->at;
-		if (peek(scan) == '"' || peek(scan) == '\'') {
-			skip_string(scan);
-			strvec_push_take(ret, unquoted(scan->text + start, scan->at - start));
-		} else {
-			while (peek(scan) && strchr(bare, peek(scan)))
-				scan->at++;
-			strvec_push_take(ret, xstrndup(scan->text + start, scan->at - start));
-		}
-		const size_t end = scan->at;
-		skip_blanks(scan);
-		if (peek(scan) != '.') {
-			scan->at = end;
-			return;
-		}
-		scan->at++;
+	if (toml_parse(text, strlen(text), "", &root, NULL) < 0)
+		return false;
+	struct json_object *value = root;
+	while (json_object_is_type(value, json_type_object) &&
+	       json_object_object_length(value) == 1) {
+		struct json_object_iterator only = json_object_iter_begin(value);
+		strvec_push(ret, json_object_iter_peek_name(&only));
+		value = json_object_iter_peek_value(&only);
 	}
+	return ret->count > 0;
 }
 
-/* prefix: the path of the table around the entry; NULL: within an array, where no key is edited. */
-static void scan_entry(struct scan *scan, const struct strvec *prefix, bool is_inline);
-
-static void scan_value(struct scan *scan, const struct strvec *path)
-{
-	const char opening = peek(scan);
-	if (opening == '"' || opening == '\'') {
-		skip_string(scan);
-	} else if (opening == '[' || opening == '{') {
-		const char closing = opening == '[' ? ']' : '}';
-		scan->at++;
-		for (skip_filling(scan); scan->at < scan->length && peek(scan) != closing;
-		     skip_filling(scan)) {
-			const size_t before = scan->at;
-			if (peek(scan) == ',')
-				scan->at++;
-			else if (opening == '[')
-				scan_value(scan, NULL);
-			else
-				scan_entry(scan, path, true);
-			/* A valid file always advances; an invalid one must end, too. */
-			scan->at += scan->at == before;
-		}
-		scan->at += scan->at < scan->length;
-	} else {
-		while (scan->at < scan->length && !strchr(",]}#\r\n", peek(scan)))
-			scan->at++;
-		while (scan->at > 0 && strchr(" \t", scan->text[scan->at - 1]))
-			scan->at--;
-	}
-}
-
-static void scan_entry(struct scan *scan, const struct strvec *prefix, bool is_inline)
+/* table: the last header's line, or NULL. */
+static void read_line(const char *text, const struct line *table, struct line *line)
 {
 	cleanup_strvec struct strvec path = { 0 };
-	struct span key = { .start = scan->at }, value;
-	if (prefix)
-		strvec_push_all(&path, prefix);
-	scan_key(scan, &path);
-	key.end = scan->at;
-	skip_blanks(scan);
-	scan->at += peek(scan) == '=';
-	skip_blanks(scan);
-	size_t index = scan->entry_count;
-	if (prefix) {
-		struct entry *entry = add_entry(scan);
-		strvec_push_all(&entry->path, &path);
-		entry->key = key;
-		entry->is_inline = is_inline;
-	}
-	value.start = scan->at;
-	scan_value(scan, prefix ? &path : NULL);
-	value.end = scan->at;
-	if (prefix)
-		scan->entries[index].value = value;
-}
-
-static void scan_header(struct scan *scan)
-{
-	struct section *section = add_section(scan, line_start(scan, scan->at));
-	section->is_array = is_at(scan, "[[");
-	scan->at += section->is_array ? 2 : 1;
-	scan_key(scan, &section->path);
-	scan->at = line_end(scan, scan->at);
-	section->insert = scan->at;
-}
-
-static void scan_comment(struct scan *scan)
-{
-	const size_t end = line_end(scan, scan->at);
-	while (peek(scan) == '#')
-		scan->at++;
-	skip_blanks(scan);
-	const size_t start = scan->at;
-	while (peek(scan) && strchr(bare, peek(scan)))
-		scan->at++;
-	cleanup_free char *key = xstrndup(scan->text + start, scan->at - start);
-	skip_blanks(scan);
-	if (*key && peek(scan) == '=') {
-		scan->hints = xreallocarray(scan->hints, scan->hint_count + 1,
-					    sizeof(*scan->hints));
-		scan->hints[scan->hint_count++] = (struct hint){ TAKE_PTR(key),
-								 scan->section_count - 1, end };
-	}
-	scan->at = end;
-}
-
-static void scan_document(struct scan *scan)
-{
-	/* Behind a byte order mark. */
-	scan->at = is_at(scan, "\xef\xbb\xbf") ? 3 : 0;
-	add_section(scan, scan->at);
-	while (scan->at < scan->length) {
-		const size_t before = scan->at;
-		if (strchr(" \t\r\n", peek(scan))) {
-			scan->at++;
-		} else if (peek(scan) == '#') {
-			scan_comment(scan);
-		} else if (peek(scan) == '[') {
-			scan_header(scan);
-		} else {
-			struct section *section = scan->sections + scan->section_count - 1;
-			cleanup_strvec struct strvec prefix = { 0 };
-			strvec_push_all(&prefix, &section->path);
-			scan_entry(scan, &prefix, false);
-			scan->at = line_end(scan, scan->at);
-			section->insert = scan->at;
-		}
-		scan->at += scan->at == before;
-	}
-}
-
-/* --- where the change goes --------------------------------------------------------------------- */
-
-static size_t common(const struct strvec *a, const struct strvec *b)
-{
-	size_t i = 0;
-	while (i < a->count && i < b->count && streq(a->items[i], b->items[i]))
-		i++;
-	return i;
-}
-
-static bool is_prefix(const struct strvec *a, const struct strvec *b)
-{
-	return a->count <= b->count && common(a, b) == a->count;
-}
-
-static const struct entry *find_entry(const struct scan *scan, const struct strvec *path)
-{
-	for (size_t i = 0; i < scan->entry_count; i++)
-		if (scan->entries[i].path.count == path->count &&
-		    is_prefix(path, &scan->entries[i].path))
-			return scan->entries + i;
-	return NULL;
-}
-
-/* The innermost inline table that the key belongs to. */
-static const struct entry *find_inline(const struct scan *scan, const struct strvec *path)
-{
-	const struct entry *found = NULL;
-	for (size_t i = 0; i < scan->entry_count; i++) {
-		const struct entry *entry = scan->entries + i;
-		if (scan->text[entry->value.start] == '{' && entry->path.count < path->count &&
-		    is_prefix(&entry->path, path) &&
-		    (!found || entry->path.count > found->path.count))
-			found = entry;
-	}
-	return found;
-}
-
-/* The last entry that makes a table around the key by its dots, so that no header can. */
-static const struct entry *find_dotted(const struct scan *scan, const struct strvec *path)
-{
-	const struct entry *found = NULL;
-	for (size_t i = 0; i < scan->entry_count; i++) {
-		const struct entry *entry = scan->entries + i;
-		const struct section *section = scan->sections + entry->section;
-		const size_t shared = common(&entry->path, path);
-		if (!entry->is_inline && !section->is_array && section->path.count < shared &&
-		    shared < path->count && is_prefix(&section->path, path))
-			found = entry;
-	}
-	return found;
-}
-
-static const struct section *find_section(const struct scan *scan, const struct strvec *path)
-{
-	for (size_t i = 0; i < scan->section_count; i++)
-		if (!scan->sections[i].is_array &&
-		    scan->sections[i].path.count + 1 == path->count &&
-		    is_prefix(&scan->sections[i].path, path))
-			return scan->sections + i;
-	return NULL;
-}
-
-static const char *newline_of(const struct scan *scan)
-{
-	const char *first = scan->length ? memchr(scan->text, '\n', scan->length) : NULL;
-	return first && first > scan->text && first[-1] == '\r' ? "\r\n" : "\n";
-}
-
-/* The document with this text instead of the span. */
-static void splice(const struct scan *scan, struct span span, const char *text, struct strbuf *ret)
-{
-	strbuf_add(ret, scan->text, span.start);
-	strbuf_adds(ret, text);
-	strbuf_add(ret, scan->text + span.end, scan->length - span.end);
-}
-
-/* A new line, at a place that begins a line or at the end. */
-static void insert_line(const struct scan *scan, size_t at, const char *line, struct strbuf *ret)
-{
-	const char *newline = newline_of(scan);
-	const bool is_open = at > 0 && scan->text[at - 1] != '\n' &&
-			     !(at == 3 && starts_with(scan->text, "\xef\xbb\xbf"));
-	cleanup_free char *text = xasprintf("%s%s%s", is_open ? newline : "", line, newline);
-	splice(scan, (struct span){ at, at }, text, ret);
-}
-
-static void insert_inline(const struct scan *scan, const struct entry *table, const char *line,
-			  struct strbuf *ret)
-{
-	size_t at = table->value.end - 1;
-	while (at > table->value.start && strchr(" \t", scan->text[at - 1]))
-		at--;
-	const bool is_empty_table = at == table->value.start + 1;
-	cleanup_free char *text = xasprintf("%s %s%s", is_empty_table ? "" : ",", line,
-					    is_empty_table ? " " : "");
-	splice(scan, (struct span){ at, at }, text, ret);
-}
-
-/* Behind the last comment that shows the key, else behind the last entry. */
-static size_t place_in(const struct scan *scan, size_t index, const char *key)
-{
-	const struct section *section = scan->sections + index;
-	size_t at = section->insert;
-	bool is_shown = false;
-	for (size_t i = 0; i < scan->hint_count; i++) {
-		if (scan->hints[i].section == index && streq(scan->hints[i].key, key)) {
-			at = scan->hints[i].end;
-			is_shown = true;
-		}
-	}
-	if (is_shown || index > 0 || section->insert > section->start)
-		return at;
-	if (scan->section_count < 2)
-		return scan->length;
-	/* Without an entry above the first header: before the comment that belongs to that one. */
-	for (at = scan->sections[1].start; at > section->start;) {
-		const size_t line = line_start(scan, at - 1);
-		if (scan->text[line] != '#' || line < section->start)
-			break;
-		at = line;
-	}
-	return at;
-}
-
-static void append_table(const struct scan *scan, const struct strvec *parts, const char *line,
-			 struct strbuf *ret)
-{
-	const char *newline = newline_of(scan);
-	cleanup_strvec struct strvec table = { 0 };
-	for (size_t i = 0; i + 1 < parts->count; i++)
-		strvec_push(&table, parts->items[i]);
-	cleanup_free char *header = toml_join_key(&table, 0);
-	cleanup_free char *text = xasprintf("%s[%s]%s%s", scan->length ? newline : "", header,
-					    newline, line);
-	insert_line(scan, scan->length, text, ret);
-}
-
-static void put_entry(const struct scan *scan, const struct strvec *parts, const char *literal,
-		      struct strbuf *ret)
-{
-	const struct entry *entry = find_entry(scan, parts), *around;
-	const struct section *section = find_section(scan, parts);
-	if (entry) {
-		splice(scan, entry->value, literal, ret);
-		return;
-	}
-	around = find_inline(scan, parts);
-	size_t from = around ? around->path.count : parts->count - 1;
-	if (!around && (entry = find_dotted(scan, parts)))
-		from = scan->sections[entry->section].path.count;
-	cleanup_free char *key = toml_join_key(parts, from);
-	cleanup_free char *line = xasprintf("%s = %s", key, literal);
-	if (around)
-		insert_inline(scan, around, line, ret);
-	else if (entry)
-		insert_line(scan, line_end(scan, entry->value.end), line, ret);
-	else if (section)
-		insert_line(scan, place_in(scan, (size_t)(section - scan->sections), key), line,
-			    ret);
-	else
-		append_table(scan, parts, line, ret);
-}
-
-/* Every line of the entry gets a "# ". */
-static void comment_out(const struct scan *scan, const struct entry *entry, struct strbuf *ret)
-{
-	const size_t start = line_start(scan, entry->key.start);
-	const size_t end = line_end(scan, entry->value.end);
-	strbuf_add(ret, scan->text, start);
-	for (size_t at = start; at < end; at = line_end(scan, at)) {
-		strbuf_adds(ret, "# ");
-		strbuf_add(ret, scan->text + at, line_end(scan, at) - at);
-	}
-	strbuf_add(ret, scan->text + end, scan->length - end);
-}
-
-static bool is_space_or_tab(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static void take_out(const struct scan *scan, const struct entry *entry, struct strbuf *ret)
-{
-	struct span span = { entry->key.start, entry->value.end };
-	while (is_space_or_tab(scan->text[span.end]))
-		span.end++;
-	if (scan->text[span.end] == ',') {
-		for (span.end++; is_space_or_tab(scan->text[span.end]); span.end++)
-			;
+	const char *shown = text + strspn(text, "# \t");
+	const bool is_comment = memchr(text, '#', (size_t)(shown - text));
+	if (!*shown) {
+		line->kind = LINE_EMPTY;
+	} else if (is_comment) {
+		line->kind = *shown != '[' && add_path(shown, &path) ? LINE_HINT : LINE_EMPTY;
+	} else if (!add_path(text, &path)) {
+		line->kind = LINE_OTHER;
 	} else {
-		/* The comma before the last element goes, too. */
-		while (span.start > 0 && is_space_or_tab(scan->text[span.start - 1]))
-			span.start--;
-		if (span.start > 0 && scan->text[span.start - 1] == ',')
-			span.start--;
-		span.end = entry->value.end;
+		line->kind = *shown == '[' ? LINE_HEADER : LINE_ENTRY;
 	}
-	splice(scan, span, "", ret);
+	if (line->kind == LINE_HEADER) {
+		line->depth = starts_with(shown, "[[") ? 0 : path.count;
+		if (line->depth)
+			strvec_push_all(&line->path, &path);
+	} else if (path.count && (!table || table->depth)) {
+		line->depth = table ? table->depth : 0;
+		if (table)
+			strvec_push_all(&line->path, &table->path);
+		strvec_push_all(&line->path, &path);
+	}
 }
 
-/* --- the check of the result -------------------------------------------------------------------- */
+static void read_lines(struct lines *lines)
+{
+	size_t table = SIZE_MAX;
+	lines->begin = starts_with(lines->text, "\xef\xbb\xbf") ? 3 : 0;
+	for (size_t at = lines->begin; at < lines->length; at = lines->items[lines->count++].end) {
+		const char *newline = memchr(lines->text + at, '\n', lines->length - at);
+		const size_t end = newline ? (size_t)(newline - lines->text) : lines->length;
+		const bool has_return = end > at && lines->text[end - 1] == '\r';
+		cleanup_free char *text = xstrndup(lines->text + at, end - at - has_return);
+		lines->items = xreallocarray(lines->items, lines->count + 1, sizeof(*lines->items));
+		struct line *line = lines->items + lines->count;
+		*line = (struct line){ .start = at, .end = end + (newline != NULL) };
+		read_line(text, table < lines->count ? lines->items + table : NULL, line);
+		if (line->kind == LINE_HEADER)
+			table = lines->count;
+	}
+}
+
+static bool is_path(const struct strvec *path, const struct strvec *parts, size_t count)
+{
+	if (path->count != count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!streq(path->items[i], parts->items[i]))
+			return false;
+	return true;
+}
+
+/* --- what the result is to say ------------------------------------------------------------------ */
 
 static int not_a_table(const struct toml_change *change, size_t count, struct error *err)
 {
-	cleanup_strvec struct strvec table = { 0 };
-	for (size_t i = 0; i < count; i++)
-		strvec_push(&table, change->parts->items[i]);
-	cleanup_free char *name = toml_join_key(&table, 0), *shown = visible(name);
+	cleanup_free char *name = join(change->parts, 0, count), *shown = visible(name);
 	unsigned line, column;
 	toml_position(change->text, change->length, name, &line, &column);
 	return error_set(err, ERROR_INVALID, "%s:%u:%u: %s is a value here, and not a table",
 			 change->what, line, column, shown);
 }
 
-/* Change the parsed document: value NULL removes the key. */
+/* Change the parsed document: value NULL removes the key.  TOML_KEY_ABSENT: it is not there. */
 static int change_tree(const struct toml_change *change, struct json_object *root,
 		       struct json_object *value, struct error *err)
 {
@@ -620,8 +242,10 @@ static int change_tree(const struct toml_change *change, struct json_object *roo
 	}
 	if (value)
 		json_object_object_add(table, name, json_object_get(value));
-	else
+	else if (json_object_object_get_ex(table, name, NULL))
 		json_object_object_del(table, name);
+	else
+		return TOML_KEY_ABSENT;
 	return 0;
 }
 
@@ -638,103 +262,231 @@ static void drop_empty_tables(struct json_object *table, const struct strvec *pa
 		json_object_object_del(table, parts->items[at]);
 }
 
-static int check_result(const struct toml_change *change, struct json_object *expected,
-			const struct strbuf *result, struct error *err)
+/* --- the change --------------------------------------------------------------------------------- */
+
+struct edit {
+	const struct toml_change *change;
+	struct json_object *expected; /* what the result is to say */
+	struct lines lines;
+};
+
+static void edit_free(struct edit *edit)
 {
-	cleanup_json struct json_object *found = NULL;
-	if (toml_parse(strbuf_text(result), result->length, change->what, &found, NULL) == 0) {
-		drop_empty_tables(found, change->parts, 0);
-		drop_empty_tables(expected, change->parts, 0);
-		if (json_object_equal(found, expected))
-			return 0;
+	json_object_put(edit->expected);
+	for (size_t i = 0; i < edit->lines.count; i++)
+		strvec_clear(&edit->lines.items[i].path);
+	free(edit->lines.items);
+}
+#define cleanup_edit CLEANUP(edit_free)
+
+static int begin(struct edit *edit, struct json_object *value, struct error *err)
+{
+	const struct toml_change *change = edit->change;
+	edit->lines.text = change->length ? change->text : "";
+	edit->lines.length = change->length;
+	if (toml_parse(change->text, change->length, change->what, &edit->expected, err) < 0)
+		return -1;
+	const int r = change_tree(change, edit->expected, value, err);
+	if (r == 0) {
+		drop_empty_tables(edit->expected, change->parts, 0);
+		read_lines(&edit->lines);
 	}
-	cleanup_free char *key = toml_join_key(change->parts, 0), *shown = visible(key);
-	return error_set(err, ERROR_INVALID,
-			 "%s: %s cannot be changed without touching something else in this file: "
-			 "change it in an editor",
-			 change->what, shown);
+	return r;
 }
 
-static int start(const struct toml_change *change, struct json_object *value, struct scan *scan,
-		 struct json_object **ret_tree, struct error *err)
+/* Take the document with this text in place of these bytes, if it says what is expected. */
+static bool splice(const struct edit *edit, struct span span, const char *text, struct strbuf *ret)
 {
-	cleanup_json struct json_object *tree = NULL;
-	if (toml_parse(change->text, change->length, change->what, &tree, err) < 0 ||
-	    change_tree(change, tree, value, err) < 0)
-		return -1;
-	*scan = (struct scan){ .text = change->length ? change->text : "",
-			       .length = change->length };
-	scan_document(scan);
-	*ret_tree = TAKE_PTR(tree);
-	return 0;
+	const struct lines *lines = &edit->lines;
+	cleanup_strbuf struct strbuf result = { 0 };
+	cleanup_json struct json_object *found = NULL;
+	strbuf_add(&result, lines->text, span.start);
+	strbuf_adds(&result, text);
+	strbuf_add(&result, lines->text + span.end, lines->length - span.end);
+	if (toml_parse(strbuf_text(&result), result.length, "", &found, NULL) < 0)
+		return false;
+	drop_empty_tables(found, edit->change->parts, 0);
+	if (!json_object_equal(found, edit->expected))
+		return false;
+	*ret = result;
+	result = (struct strbuf){ 0 };
+	return true;
+}
+
+/* None of the tries was right. */
+static int refuse(const struct toml_change *change, struct error *err)
+{
+	cleanup_free char *key = toml_join_key(change->parts, 0), *shown = visible(key);
+	return error_set(err, ERROR_INVALID,
+			 "%s: %s has no line to itself, or can have none: change it %s",
+			 change->what, shown, change->instead);
+}
+
+/* Behind an = up to a comment or the end, where that is one value: = and # can be in a text. */
+static bool change_value(const struct edit *edit, const struct line *line, const char *literal,
+			 struct strbuf *ret)
+{
+	cleanup_free char *text = xstrndup(edit->lines.text + line->start, line->end - line->start);
+	for (char *sign = strchr(text, '='); sign; sign = strchr(sign + 1, '=')) {
+		const char *start = sign + 1 + strspn(sign + 1, " \t");
+		for (const char *stop = start + strcspn(start, "#\r\n");;
+		     stop += 1 + strcspn(stop + 1, "#\r\n")) {
+			size_t length = (size_t)(stop - start);
+			while (length && strchr(" \t", start[length - 1]))
+				length--;
+			const size_t at = line->start + (size_t)(start - text);
+			cleanup_free char *old = xstrndup(start, length);
+			cleanup_json struct json_object *value = NULL;
+			if (toml_parse_literal(old, &value) &&
+			    splice(edit, (struct span){ at, at + length }, literal, ret))
+				return true;
+			if (*stop != '#')
+				break;
+		}
+	}
+	return false;
+}
+
+/* Above the first header, and the comment that belongs to it. */
+static size_t top_of(const struct lines *lines)
+{
+	size_t i = 0;
+	while (i < lines->count && lines->items[i].kind != LINE_HEADER)
+		i++;
+	if (i == lines->count)
+		return lines->length;
+	while (i > 0 && lines->text[lines->items[i - 1].start] == '#')
+		i--;
+	return lines->items[i].start;
+}
+
+/* Behind the last line of the table with these first parts; SIZE_MAX: it has no header. */
+static size_t end_of_table(const struct lines *lines, const struct strvec *parts, size_t depth)
+{
+	size_t at = depth ? SIZE_MAX : top_of(lines);
+	bool is_inside = depth == 0;
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct line *line = &lines->items[i];
+		if (line->kind == LINE_HEADER)
+			is_inside = depth && is_path(&line->path, parts, depth);
+		if (is_inside && line->kind >= LINE_HEADER)
+			at = line->end;
+	}
+	return at;
+}
+
+/* Insert "key = value" at the beginning of a line or at the end, without the first parts.  header:
+ * the line before it, or NULL. */
+static bool insert(const struct edit *edit, size_t at, const char *header, const char *entry,
+		   struct strbuf *ret)
+{
+	const struct lines *lines = &edit->lines;
+	const char *first = memchr(lines->text, '\n', lines->length);
+	const char *newline = first && first > lines->text && first[-1] == '\r' ? "\r\n" : "\n";
+	const bool is_open = at > lines->begin && lines->text[at - 1] != '\n';
+	cleanup_free char *above = header ? xasprintf("%s[%s]%s", at ? newline : "", header,
+						      newline)
+					  : xstrdup("");
+	cleanup_free char *text = xasprintf("%s%s%s%s", is_open ? newline : "", above, entry,
+					    newline);
+	return splice(edit, (struct span){ at, at }, text, ret);
+}
+
+/* Behind a comment that shows the key, else at the end of its table, which is made when missing. */
+static bool add_key(const struct edit *edit, const char *literal, struct strbuf *ret)
+{
+	const struct lines *lines = &edit->lines;
+	const struct strvec *parts = edit->change->parts;
+	const size_t depth = parts->count - 1;
+	for (size_t i = lines->count; i-- > 0;) {
+		const struct line *line = &lines->items[i];
+		if (line->kind != LINE_HINT || !is_path(&line->path, parts, parts->count))
+			continue;
+		cleanup_free char *key = toml_join_key(parts, line->depth);
+		cleanup_free char *entry = xasprintf("%s = %s", key, literal);
+		if (insert(edit, line->end, NULL, entry, ret))
+			return true;
+	}
+	cleanup_free char *key = toml_join_key(parts, depth), *table = join(parts, 0, depth);
+	cleanup_free char *entry = xasprintf("%s = %s", key, literal);
+	const size_t at = end_of_table(lines, parts, depth);
+	if (at < SIZE_MAX ? insert(edit, at, NULL, entry, ret)
+			  : insert(edit, lines->length, table, entry, ret))
+		return true;
+	/* Dots at the beginning of the document may have made its table. */
+	cleanup_free char *whole = toml_join_key(parts, 0);
+	cleanup_free char *dotted = xasprintf("%s = %s", whole, literal);
+	return insert(edit, end_of_table(lines, parts, 0), NULL, dotted, ret);
 }
 
 int toml_set(const struct toml_change *change, const char *literal, struct strbuf *ret,
 	     struct error *err)
 {
-	cleanup_json struct json_object *value = NULL, *expected = NULL;
-	cleanup_strbuf struct strbuf result = { 0 };
-	cleanup_scan struct scan scan = { 0 };
+	cleanup_json struct json_object *value = NULL;
+	cleanup_edit struct edit edit = { .change = change };
 	cleanup_free char *shown = visible(literal);
 	if (!toml_parse_literal(literal, &value))
 		return error_set(err, ERROR_USAGE, "'%s' is not one value in TOML", shown);
-	if (start(change, value, &scan, &expected, err) < 0)
+	if (begin(&edit, value, err) < 0)
 		return -1;
-	put_entry(&scan, change->parts, literal, &result);
-	if (check_result(change, expected, &result, err) < 0)
-		return -1;
-	*ret = result;
-	result = (struct strbuf){ 0 };
-	return 0;
+	for (size_t i = 0; i < edit.lines.count; i++) {
+		const struct line *line = &edit.lines.items[i];
+		if (line->kind == LINE_ENTRY &&
+		    is_path(&line->path, change->parts, change->parts->count) &&
+		    change_value(&edit, line, literal, ret))
+			return 0;
+	}
+	return add_key(&edit, literal, ret) ? 0 : refuse(change, err);
 }
 
 int toml_unset(const struct toml_change *change, struct strbuf *ret, struct error *err)
 {
-	cleanup_json struct json_object *expected = NULL;
-	cleanup_strbuf struct strbuf result = { 0 };
-	cleanup_scan struct scan scan = { 0 };
-	if (start(change, NULL, &scan, &expected, err) < 0)
-		return -1;
-	const struct entry *entry = find_entry(&scan, change->parts);
-	if (!entry)
-		return TOML_KEY_ABSENT;
-	if (entry->is_inline)
-		take_out(&scan, entry, &result);
-	else
-		comment_out(&scan, entry, &result);
-	if (check_result(change, expected, &result, err) < 0)
-		return -1;
-	*ret = result;
-	result = (struct strbuf){ 0 };
-	return 0;
+	cleanup_edit struct edit edit = { .change = change };
+	const int r = begin(&edit, NULL, err);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < edit.lines.count; i++) {
+		const struct line *line = &edit.lines.items[i];
+		if (line->kind == LINE_ENTRY &&
+		    is_path(&line->path, change->parts, change->parts->count) &&
+		    splice(&edit, (struct span){ line->start, line->start }, "# ", ret))
+			return 0;
+	}
+	return refuse(change, err);
+}
+
+/* Append what a quoted part says.  False: it is no key in TOML. */
+static bool add_quoted(const char *text, size_t length, struct strvec *ret)
+{
+	cleanup_free char *line = xasprintf("%.*s = 0", (int)length, text);
+	return add_path(line, ret);
+}
+
+/* The length of a quoted part with its quotes; 0: it is not closed. */
+static size_t quoted_length(const char *text)
+{
+	size_t i = 1;
+	for (; text[i] && text[i] != *text; i++)
+		i += *text == '"' && text[i] == '\\' && text[i + 1];
+	return text[i] ? i + 1 : 0;
 }
 
 int toml_split_key(const char *key, struct strvec *ret, struct error *err)
 {
 	cleanup_strvec struct strvec parts = { 0 };
 	cleanup_free char *shown = visible(key);
-	struct scan scan = { .text = key, .length = strlen(key) };
-	for (;; scan.at++) {
-		const size_t first = scan.at;
-		if (peek(&scan) == '"' || peek(&scan) == '\'') {
-			const char quote = peek(&scan);
-			skip_string(&scan);
-			if (scan.at - first < 2 || scan.at > scan.length ||
-			    key[scan.at - 1] != quote)
-				return error_set(err, ERROR_USAGE,
-						 "key '%s': a quote is not closed", shown);
-			strvec_push_take(&parts, unquoted(key + first, scan.at - first));
-		} else {
-			const size_t length = strcspn(key + first, ".");
-			if (length == 0)
-				return error_set(err, ERROR_USAGE, "key '%s': a part is empty",
-						 shown);
-			strvec_push_take(&parts, xstrndup(key + first, length));
-			scan.at = first + length;
-		}
-		if (scan.at >= scan.length)
+	for (const char *at = key;; at++) {
+		const bool is_quoted = *at == '"' || *at == '\'';
+		const size_t length = is_quoted ? quoted_length(at) : strcspn(at, ".");
+		if (length == 0)
+			return error_set(err, ERROR_USAGE, "key '%s': %s", shown,
+					 is_quoted ? "a quote is not closed" : "a part is empty");
+		if (!is_quoted || !add_quoted(at, length, &parts))
+			strvec_push_take(&parts, xstrndup(at, length));
+		at += length;
+		if (!*at)
 			break;
-		if (key[scan.at] != '.')
+		if (*at != '.')
 			return error_set(err, ERROR_USAGE,
 					 "key '%s': a dot is missing after a quote", shown);
 	}

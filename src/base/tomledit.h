@@ -3,8 +3,8 @@
  * Change one key of a TOML document and leave every other byte as it is: comments, order, blanks
  * and line ends.  toml++ reads, but does not keep comments.
  *
- * A small scanner finds the places.  The result does not depend on it: it is parsed, and must be
- * the old document with this one change, or the change is refused.
+ * It looks for a line that has the key alone, or where one can be added.  The result is parsed, and
+ * must be the old document with this one change, or the change is refused.
  */
 #pragma once
 
@@ -28,16 +28,18 @@ struct toml_change {
 	size_t length;
 	const char *what;           /* for messages: the path of the file */
 	const struct strvec *parts; /* of the key */
+	const char *instead;        /* what its user can do after a refusal: "in an editor" */
 };
 
-/* Give the key this value: in its place, or after a comment "# key = ...", or at the end of its
+/* Give the key this value: in its line, or after a comment "# key = ...", or at the end of its
  * table, which is made when missing.  ERROR_CORRUPT: the document has a mistake.  ERROR_INVALID: a
- * table is needed where the document has something else; or the document is written in a way that
- * cannot be changed safely.  *ret is the new document, the caller's. */
+ * table is needed where the document has something else; or the key has no line to itself, since
+ * its value has several or is inside of { }, or dots below a header have made its table.  *ret is
+ * the new document, the caller's. */
 int toml_set(const struct toml_change *change, const char *literal, struct strbuf *ret,
 	     struct error *err);
 
-/* Make the key's lines comments.  Inside of { } it is removed.  A table that only the dots of this
- * key have made vanishes with it.  TOML_KEY_ABSENT: the document does not have it. */
+/* Make the key's line a comment.  A table that only the dots of this key have made vanishes with
+ * it. Errors as of toml_set().  TOML_KEY_ABSENT: the document does not have the key. */
 enum { TOML_KEY_ABSENT = 1 };
 int toml_unset(const struct toml_change *change, struct strbuf *ret, struct error *err);

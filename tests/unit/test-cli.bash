@@ -1752,7 +1752,11 @@ case_config_set() {
 	must config set resume.policy confirm
 	must config set limits.memory_max 4G
 	grep -q 'keep their limits until their next start$' "$home/out" || fail "it says: $(<"$home/out")"
-	must config set groups.work.limits.cpu_weight 50
+	# It has no line to itself.
+	cp "$file" "$home/before"
+	refused 1 'groups.work.limits.cpu_weight has no line to itself, or can have none: change it with agentdeck config edit' \
+		config set groups.work.limits.cpu_weight 50
+	cmp "$file" "$home/before" || fail "a refused change is made"
 	must config set groups.work/api.limits.tasks_max 9
 	must config set notify.on 'oom held'
 	must config set notify.command '["/bin/true", "a b"]'
@@ -1765,7 +1769,7 @@ case_config_set() {
 		detach_key = "C-x"
 
 		[groups]
-		work.limits = { memory_max = "8G", cpu_weight = 50 } # w
+		work.limits = { memory_max = "8G" } # w
 
 		[resume]
 		policy = "confirm"

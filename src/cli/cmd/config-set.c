@@ -140,7 +140,7 @@ static int change(struct app *app, struct strvec *parts, const char *literal, bo
 		return -1;
 	settle_alias(&file, parts);
 	const struct toml_change wanted = { strbuf_text(&file.text), file.text.length, file.path,
-					    parts };
+					    parts, "with agentdeck config edit" };
 	int r = literal ? toml_set(&wanted, literal, &text, err) : toml_unset(&wanted, &text, err);
 	if (r < 0)
 		return -1;

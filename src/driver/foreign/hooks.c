@@ -358,7 +358,7 @@ static int change_notify(const struct foreign_hooks *hooks, const struct foreign
 		return 0;
 	strvec_push(&parts, "notify");
 	const struct toml_change change = { strbuf_text(&file->text), file->text.length, file->path,
-					    &parts };
+					    &parts, "in an editor" };
 	if (toml_unset(&change, &ret->text, err) < 0)
 		return -1;
 	ret->shown = compare_lines(strbuf_text(&file->text), strbuf_text(&ret->text));
