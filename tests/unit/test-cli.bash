@@ -154,7 +154,14 @@ case_unknown_things() {
 	# Nothing about the session that works here, since none is made.
 	must launch . -t other --agent demo
 	refused 1 "program 'nosuch' not found in PATH" launch . -t a -c nosuch
-	must remove --force other
+	grep -q "^agentdeck: program 'nosuch'" "$home/err" || fail "it names an agent: $(<"$home/err")"
+	# A worktree is advised only where one can be made.
+	must launch . -t second --agent demo
+	grep -q 'agentdeck: other works in .*the same files$' "$home/err" || fail "$(<"$home/err")"
+	git init -q -b main .
+	must launch . -t third --agent demo
+	grep -q 'agentdeck: .* the same files. .*agentdeck launch --worktree ' "$home/err" || fail "$(<"$home/err")"
+	must remove --force other second third
 	refused 2 'none is not an existing directory: create it first' add "$home/none" -t a
 	refused 2 'is not an existing directory' add "$home/deck/config.toml" -t a
 	refused 2 'no session .*"nosuch"' session start nosuch
@@ -195,12 +202,12 @@ case_attach_without_a_terminal() {
 
 case_usage() {
 	refused 2 "unknown command 'begin'" begin
-	refused 64 'usage: agentdeck session show SESSION' session show
+	refused 64 'usage: agentdeck show SESSION \(see agentdeck show --help\)' session show
 	refused 64 "unexpected argument 'b'" session show a b
 	refused 64 'unknown option --bogus' list --bogus
 	refused 64 'option -t requires a value' add -t
 	refused 64 'unknown option' --bogus list
-	refused 64 'unknown option --group: leave out its dashes \(usage: agentdeck session set SESSION FIELD VALUE' set a --group x
+	refused 64 'unknown option --group: leave out its dashes \(usage: agentdeck set SESSION FIELD VALUE' set a --group x
 	refused 64 'unknown option --bogus: see' set a --bogus x
 	refused 64 '' -p '../x' list
 	refused 64 '' -p logs list
@@ -220,7 +227,7 @@ case_typing_errors() {
 	refused 2 "unknown command 'tsart'; did you mean 'start'\?" tsart
 	refused 2 "unknown command 'sesion'; did you mean 'session'\?" sesion start x
 	refused 2 "unknown session command 'strat'; did you mean 'session start'\?" session strat x
-	refused 64 "usage: agentdeck session check SESSION" check
+	refused 64 "usage: agentdeck check SESSION" check
 	refused 2 "unknown command 'edit'; did you mean 'config edit'\?" edit
 	refused 2 "unknown command 'recov'; did you mean 'recover'\?" recov
 	refused 2 "unknown command 'qqqqqq': 'agentdeck help' lists" qqqqqq

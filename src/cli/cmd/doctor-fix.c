@@ -86,7 +86,8 @@ static int confirm(struct app *app, enum doctor_consent given, size_t count, str
 static char *conclusion(const struct strays *strays, size_t wanted, size_t freed)
 {
 	if (!strays->count)
-		return xstrdup("Everything that is there has a session.");
+		return xstrdup("Nothing to free: everything that is there has a session. What "
+			       "agentdeck doctor advises is for you to do.");
 	if (freed < wanted)
 		return xasprintf("Nothing was freed; %zu can be.", wanted);
 	return xasprintf("Freed %zu, left %zu alone.", freed, strays->count - freed);

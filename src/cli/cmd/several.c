@@ -57,7 +57,7 @@ int several_choose(struct app *app, const struct strvec *names, const struct sev
 		return error_set(err, ERROR_USAGE,
 				 "no session is named: give a title or an id, --all, or "
 				 "--group GROUP (see agentdeck %s --help)",
-				 app->command->name);
+				 command_usual_name(app->command));
 	if (ways > 1)
 		return error_set(err, ERROR_USAGE,
 				 "give sessions, --all, or --group GROUP, but only one of them");

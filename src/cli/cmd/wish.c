@@ -5,6 +5,7 @@
 #include "base/fsutil.h"
 #include "base/nearest.h"
 #include "cli/show/output.h"
+#include "driver/git/git.h"
 #include "engine/place/alive.h"
 
 #include <errno.h>
@@ -150,9 +151,15 @@ void wish_note_neighbour(struct app *app, const struct instance *added)
 		cleanup_free char *title = visible(row->title);
 		cleanup_free char *command = argjoin(
 			(char *const[]){ (char *)(uintptr_t)directory, NULL });
-		complain("%s works in %s, too, and both can change the same files. To give a "
-			 "session a tree to itself: agentdeck launch --worktree %s",
-			 title, command, command);
+		cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
+		cleanup_free char *advice =
+			gitcmd_find(directory, &repository, NULL) != 0
+				? NULL
+				: xasprintf(". To give a session a tree to itself: agentdeck "
+					    "launch --worktree %s",
+					    command);
+		complain("%s works in %s, too, and both can change the same files%s", title,
+			 command, or_empty(advice));
 		return;
 	}
 }

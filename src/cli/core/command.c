@@ -88,6 +88,12 @@ const char *command_short_form(const struct command *command, size_t index)
 	return NULL;
 }
 
+const char *command_usual_name(const struct command *command)
+{
+	const char *form = command_short_form(command, 0);
+	return form && command_is_in(command, SESSION_FAMILY) ? form : command->name;
+}
+
 static bool has_name(const struct command *command, const char *name)
 {
 	const char *form;

@@ -207,6 +207,9 @@ extern const struct command *const commands[];
  * "session", and some commands have the name of a Unix command, too.  NULL: it has no more. */
 const char *command_short_form(const struct command *command, size_t index);
 
+/* The name in the overview of the commands: without the word "session", where that works. */
+const char *command_usual_name(const struct command *command);
+
 /* Options without a command, up to an entry with name NULL. */
 extern const struct command_option global_options[];
 /* What HAS_JSON adds to a command's own; NULL without it. */

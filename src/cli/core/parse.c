@@ -166,7 +166,7 @@ static int refuse_option(const struct parser *parser, const struct option_set *s
 	if (letter != ':' && is_second_word(command, word))
 		return error_set(err, ERROR_USAGE,
 				 "unknown option %s: leave out its dashes (usage: agentdeck %s %s)",
-				 shown, command->name, command->arguments);
+				 shown, command_usual_name(command), command->arguments);
 	return error_set(err, ERROR_USAGE,
 			 letter == ':' ? "option %s requires a value: see agentdeck %s"
 				       : "unknown option %s: see agentdeck %s",
@@ -217,10 +217,12 @@ static bool lacks_dashes(const struct command *command, const char *word)
 static int check_operands(const struct app *app, struct error *err)
 {
 	const struct command *command = app->command;
+	const char *name = command_usual_name(command);
 	const struct operand_range range = command_operands(command);
 	if (app->operands.count < range.least)
-		return error_set(err, ERROR_USAGE, "usage: agentdeck %s %s", command->name,
-				 command->arguments);
+		return error_set(err, ERROR_USAGE,
+				 "usage: agentdeck %s %s (see agentdeck %s --help)", name,
+				 command->arguments, name);
 	if (app->operands.count <= range.most)
 		return 0;
 	cleanup_free char *shown = visible(app->operands.items[range.most]);
@@ -228,7 +230,7 @@ static int check_operands(const struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE, "unexpected argument '%s': did you mean --%s?",
 				 shown, shown);
 	return error_set(err, ERROR_USAGE, "unexpected argument '%s' (usage: agentdeck %s%s%s)",
-			 shown, command->name, *command->arguments ? " " : "", command->arguments);
+			 shown, name, *command->arguments ? " " : "", command->arguments);
 }
 
 static void make_options(struct app *app)
@@ -244,7 +246,7 @@ static int read_command(const struct parser *parser, int argc, char *argv[], str
 {
 	struct app *app = parser->app;
 	const struct command *command = app->command;
-	cleanup_free char *manual = xasprintf("%s --help", command->name);
+	cleanup_free char *manual = xasprintf("%s --help", command_usual_name(command));
 	struct option_set set = { .manual = manual, .letters = ":" };
 	int end = argc;
 

@@ -344,7 +344,8 @@ static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 	} else {
 		warn("no coding agent is in PATH%s",
 		     facts->stand_ins.count ? ", only demo and shell" : "");
-		advise("install one of those that agentdeck agents list names, or use add -c");
+		advise("install one that agentdeck agents list names; any other program runs with "
+		       "launch -c");
 	}
 }
 
@@ -661,7 +662,6 @@ const char *doctor_conclusion(const struct doctor_facts *facts, const struct fin
 	if (!facts->is_isolated)
 		return "Sessions on this machine depend on your login and may end with it.";
 	if (!facts->lingers)
-		return "Sessions on this machine survive a logout, but not the last one: "
-		       "lingering is off.";
+		return "Sessions here survive a logout, but not your last one: lingering is off.";
 	return "Sessions on this machine survive your logouts.";
 }

@@ -10,27 +10,19 @@
 #include "engine/deck/hint.h"
 #include "engine/place/environment.h"
 
-static int check_programs(const struct operation *operation, const char *path, struct error *err)
-{
-	const struct instance *instance = operation->instance;
-	const struct agent *agent = operation->agent;
-	if (operation->place->check_path(instance, path, err) == 0)
-		return 0;
-	return error_prefix(err, "%s cannot be started", agent->title ? agent->title : agent->name);
-}
-
 /* The caller's PATH; where that does not have what is needed (cron, env -i) the one that the
  * session was last started, or added, with. */
 static int settle_path(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;
+	const struct place *place = operation->place;
 	struct error failure = { 0 };
 	const char *own = getenv("PATH"), *kept = environment_kept_path(instance);
 	if (is_empty(kept) || streq(kept, or_empty(own)))
-		return check_programs(operation, own, err);
-	if (!is_empty(own) && check_programs(operation, own, &failure) == 0)
+		return place->check_path(instance, own, err);
+	if (!is_empty(own) && place->check_path(instance, own, &failure) == 0)
 		return 0;
-	if (check_programs(operation, kept, is_empty(own) ? &failure : NULL) < 0)
+	if (place->check_path(instance, kept, is_empty(own) ? &failure : NULL) < 0)
 		return error_move(err, &failure);
 	error_clear(&failure);
 	log_info("PATH: %s, so the stored one is used",
