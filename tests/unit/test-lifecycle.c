@@ -851,6 +851,12 @@ static void assert_agent(const struct fake_desk *desk, const char *expected)
 	assert_string_equal(after->agent, expected);
 }
 
+static int set_codex(struct fake_desk *desk)
+{
+	cleanup_setting struct setting setting = { .value = "codex", .drops_conversation = true };
+	return lifecycle_set_agent(&desk->deck, FAKE_ID, &setting, NULL);
+}
+
 /* Its tmux server was killed, and the agent that outlived it could not be found later. */
 static void a_dropped_conversation_has_no_process_left(void **state)
 {
@@ -861,11 +867,11 @@ static void a_dropped_conversation_has_no_process_left(void **state)
 	fake_put(desk, instance);
 	fake.presence = PRESENCE_NONE;
 	fake.fails = FAKE_END;
-	assert_int_equal(lifecycle_set_agent(&desk->deck, FAKE_ID, "codex", true, NULL), -1);
+	assert_int_equal(set_codex(desk), -1);
 	assert_agent(desk, "claude");
 	fake.fails = FAKE_NONE;
 	strvec_clear(&fake.steps);
-	assert_int_equal(lifecycle_set_agent(&desk->deck, FAKE_ID, "codex", true, NULL), 0);
+	assert_int_equal(set_codex(desk), 0);
 	assert_agent(desk, "codex");
 	fake_assert_steps("end");
 }
@@ -876,7 +882,7 @@ static void a_dropped_conversation_without_a_run_has_none_either(void **state)
 	cleanup_instance struct instance *instance = fake_instance(desk);
 	instance->last_used_at = 1000;
 	fake_put(desk, instance);
-	assert_int_equal(lifecycle_set_agent(&desk->deck, FAKE_ID, "codex", true, NULL), 0);
+	assert_int_equal(set_codex(desk), 0);
 	assert_agent(desk, "codex");
 	fake_assert_steps("end-unknown");
 }

@@ -219,6 +219,13 @@ static void the_next_start_takes_what_nobody_owns_any_more(void **state)
 
 /* --- what a user gives ----------------------------------------------------------------------- */
 
+static int set_id(struct desk *desk, const struct instance *instance, const char *id,
+		  struct error *err)
+{
+	struct setting setting = { .value = id };
+	return lifecycle_set_session_id(&desk->deck, instance->base, &setting, err);
+}
+
 static void an_id_that_another_one_owns_is_not_given_to_a_second(void **state)
 {
 	struct desk *desk = *state;
@@ -247,10 +254,10 @@ static void an_id_that_another_one_owns_is_not_given_to_a_second(void **state)
 						.session_id = OLD };
 	assert_int_equal(lifecycle_add(&desk->deck, &free_one, &added, NULL), 0);
 	cleanup_error struct error err = { 0 };
-	assert_int_equal(lifecycle_set_session_id(&desk->deck, added->base, NEW, &err), -1);
+	assert_int_equal(set_id(desk, added, NEW, &err), -1);
 	assert_int_equal(err.code, ERROR_EXISTS);
 	remove_owner(desk);
-	assert_int_equal(lifecycle_set_session_id(&desk->deck, added->base, NEW, NULL), 0);
+	assert_int_equal(set_id(desk, added, NEW, NULL), 0);
 }
 
 /* --- listings -------------------------------------------------------------------------------- */

@@ -149,14 +149,13 @@ static int update_fields(const struct updating *of, struct error *err)
 	const struct declared_fact *fact = of->fact;
 	for (size_t i = 0; i < fact->difference_count; i++) {
 		const struct difference *difference = &fact->differences[i];
-		const struct field_change change = { .field = difference->field,
-						     .value = difference->value };
-		cleanup_free char *note = NULL;
+		cleanup_setting struct setting setting = { .value = difference->value };
 		if (difference->obstacle || difference->limit != LIMIT_COUNT)
 			continue;
-		if (session_set_field(of->app, fact->row->base, &change, &note, err) < 0)
+		if (session_set_field(&of->app->deck, fact->row->base, difference->field, &setting,
+				      err) < 0)
 			return error_prefix(err, "%s", difference->field);
-		report_update(of, difference, note, note);
+		report_update(of, difference, setting.note, setting.note);
 	}
 	return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * lifecycle_rename(), lifecycle_fork(), lifecycle_set_*(): what a user changes about an instance
- * and its conversation.
+ * lifecycle_set_*(): what a user changes about an instance and its conversation.
  */
 #include "engine/run/lifecycle-internal.h"
 
+#include "base/argsplit.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
@@ -24,10 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLES_MAX = 1000, LOCK_TIMEOUT_MS = 30000, LONGEST_NOTES = 4096 };
+enum { LOCK_TIMEOUT_MS = 30000, LONGEST_NOTES = 4096 };
 
-int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err)
+int lifecycle_set_title(struct deck *deck, const char *base, struct setting *setting,
+			struct error *err)
 {
+	const char *title = setting->value;
 	cleanup_store_profile_lock struct store_profile_lock *names = NULL;
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -64,104 +66,6 @@ void lifecycle_note_use(struct deck *deck, const char *base)
 	instance->last_used_at = clock_wall_us();
 	if (store_save(lock, instance, &err) < 0)
 		log_warning("%s", err.message);
-}
-
-static bool carries_new_id(const struct agent *agent)
-{
-	for (size_t i = 0; i < agent->fork.count; i++)
-		if (streq(agent->fork.items[i], "{new_session_id}"))
-			return true;
-	return false;
-}
-
-int lifecycle_check_fork(const struct instance *source, const struct agent *agent,
-			 struct error *err)
-{
-	cleanup_free char *title = visible(source->title);
-	if (!agent->fork.count)
-		return error_set(err, ERROR_INVALID,
-				 "%s cannot copy a conversation: its entry has no session.fork "
-				 "(agentdeck agents show %s)",
-				 agent->name, agent->name);
-	if (!source->conversation.session_id)
-		return error_set(
-			err, ERROR_INVALID,
-			"session '%s' has no known conversation yet: start it and say something "
-			"first",
-			title);
-	/* Where a turn would have been reported, and was not, there is nothing to copy. */
-	if (agent->report.count && !source->conversation.first_turn_seen &&
-	    source->conversation.origin == ORIGIN_MINTED)
-		return error_set(err, ERROR_INVALID,
-				 "session '%s' has no turn yet, so there is nothing to copy",
-				 title);
-	return 0;
-}
-
-/* Titles are taken while the profile is locked, which is not now: so it is tried. */
-static int add_with_free_title(struct deck *deck, struct lifecycle_new *wish,
-			       const char *source_title, struct instance **ret, struct error *err)
-{
-	for (int i = 1; i <= TITLES_MAX; i++) {
-		cleanup_error struct error local = { 0 };
-		cleanup_free char *title = i == 1 ? xasprintf("%s-fork", source_title)
-						  : xasprintf("%s-fork-%d", source_title, i);
-		wish->title = title;
-		if (lifecycle_add(deck, wish, ret, &local) == 0)
-			return 0;
-		if (local.code != ERROR_EXISTS)
-			return error_set(err, local.code, "%s", local.message);
-	}
-	return error_set(err, ERROR_EXISTS, "it has too many forks: name this one with -t");
-}
-
-int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_branch *branch,
-		   struct instance **ret, struct error *err)
-{
-	cleanup_instance struct instance *source = NULL;
-	cleanup_strvec struct strvec argv = { 0 };
-	const struct agent *agent;
-	if (deck_load(deck, base, &source, err) < 0 ||
-	    deck_agent(deck, source->agent, &agent, err) < 0 ||
-	    lifecycle_check_fork(source, agent, err) < 0)
-		return -1;
-	if (place_home(source) && branch->on_host)
-		return error_set(err, ERROR_USAGE,
-				 "the agent and the conversation of a session in a container are "
-				 "in there, so its fork has a container, too: leave --no-container "
-				 "out");
-	if (place_home(source) && branch->container)
-		return error_set(err, ERROR_USAGE,
-				 "a fork of a session in a container has a container of the same "
-				 "recipe: leave --container out");
-	struct tree_order tree = { .kind = source->workspace ? source->workspace->kind : 0 };
-	if (branch->tree)
-		tree = *branch->tree;
-	tree.like = source;
-	/* The copy is made where it is now. */
-	if (location_refresh(source, agent, err) < 0)
-		return -1;
-	resume_carried_argv(agent, &source->argv, &argv);
-	struct lifecycle_new wish = {
-		.title = branch->title,
-		.group = branch->group ? branch->group : source->group,
-		.directory = instance_lookup_directory(source),
-		.launch_directory = source->conversation.directory,
-		.agent = source->agent,
-		.argv = &argv,
-		.forked_from = source->conversation.session_id,
-		.gives_no_id = !carries_new_id(agent),
-		.config_home = source->conversation.config_home,
-		.resume = resume_policy_name(source->resume_policy),
-		.restart = restart_policy_name(source->restart_policy),
-		.end_policy = source->end_policy,
-		.limits = source->limits,
-		.container = branch->container,
-		.like = place_home(source) ? source : NULL,
-		.tree = branch->tree || source->workspace ? &tree : NULL,
-	};
-	return branch->title ? lifecycle_add(deck, &wish, ret, err)
-			     : add_with_free_title(deck, &wish, source->title, ret, err);
 }
 
 /* Locked, and not running: what runs is in another conversation, whatever is written down. */
@@ -206,9 +110,10 @@ static int check_home(const struct instance *instance, const struct agent *agent
 			 agent->title, session_id, shown);
 }
 
-int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
+int lifecycle_set_session_id(struct deck *deck, const char *base, struct setting *setting,
 			     struct error *err)
 {
+	const char *session_id = setting->value;
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
 	cleanup_free char *shown = visible(session_id);
@@ -241,13 +146,50 @@ int lifecycle_set_session_id(struct deck *deck, const char *base, const char *se
 	return 0;
 }
 
-int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_move *move,
+/* Say what will happen to its conversation.  The caller frees. */
+static char *describe_move(const struct operation *operation, enum location_outcome outcome)
+{
+	const struct instance *instance = operation->instance;
+	const struct conversation *conversation = &instance->conversation;
+	const struct agent *agent = operation->agent;
+	cleanup_free char *cwd = visible(instance_lookup_directory(instance)),
+			  *launch = visible(instance_launch_directory(instance));
+	cleanup_free char *path = visible(or_empty(conversation->transcript_path));
+	if (!conversation->session_id)
+		return NULL;
+	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
+	switch (outcome) {
+	case LOCATION_ELSEWHERE:
+		return xasprintf(
+			"Conversation %s stays at %s, where %s keeps those of the old directory. Not every "
+			"version finds it from here; nothing else takes its place. If it is not found: "
+			"agentdeck session set %s path %s --copy-transcript",
+			conversation->session_id, path, agent->title, hint, cwd);
+	case LOCATION_COPIED:
+		return xasprintf(
+			"Conversation %s was copied to %s; the earlier file is left as it is",
+			conversation->session_id, path);
+	case LOCATION_HERE:
+		return conversation->directory ? xasprintf("Its conversation goes on in %s", launch)
+					       : NULL;
+	case LOCATION_NONE:
+		return agent->id_scope == ID_SCOPE_CWD && !location_is_known(agent)
+			       ? xasprintf(
+					 "%s may find conversation %s only from the old directory, and agentdeck "
+					 "cannot look at it",
+					 agent->title, conversation->session_id)
+			       : NULL;
+	}
+	return NULL;
+}
+
+int lifecycle_set_path(struct deck *deck, const char *base, struct setting *setting,
 		       struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
-	cleanup_free char *real = NULL, *shown = visible(move->path);
-	enum location_outcome outcome;
-	int r = fs_real_directory(move->path, &real, err);
+	cleanup_free char *real = NULL, *shown = visible(setting->value);
+	enum location_outcome outcome = LOCATION_HERE;
+	int r = fs_real_directory(setting->value, &real, err);
 	if (r == FS_ABSENT)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "%s is not an existing directory: say where it is now", shown);
@@ -261,32 +203,31 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 		if (tree_move_source(deck, instance, real, err) < 0 ||
 		    operation_save(&operation, err) < 0)
 			return -1;
-		move->outcome = LOCATION_HERE;
-		move->instance = TAKE_PTR(operation.instance);
+		setting->note = describe_move(&operation, outcome);
 		return 0;
 	}
 	if (operation.place->take_directory &&
-	    operation.place->take_directory(deck, instance, real, move->path, err) < 0)
+	    operation.place->take_directory(deck, instance, real, setting->value, err) < 0)
 		return -1;
 	(void)location_settle_home(deck, instance, operation.agent);
-	if (location_move(instance, operation.agent, real, move->copies_transcript, &outcome, err) <
-	    0)
+	if (location_move(instance, operation.agent, real, setting->copies_transcript, &outcome,
+			  err) < 0)
 		return -1;
 	if (operation_save(&operation, err) < 0)
 		return -1;
 	log_info("directory: %s -> %s launch=%s", before, real,
 		 instance_launch_directory(instance));
-	move->outcome = outcome;
-	move->instance = TAKE_PTR(operation.instance);
+	setting->note = describe_move(&operation, outcome);
 	return 0;
 }
 
-int lifecycle_set_home(struct deck *deck, const char *base, const char *home, struct error *err)
+int lifecycle_set_home(struct deck *deck, const char *base, struct setting *setting,
+		       struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
-	cleanup_free char *real = NULL, *shown = visible(home);
-	int r = fs_real_directory(home, &real, err);
+	cleanup_free char *real = NULL, *shown = visible(setting->value);
+	int r = fs_real_directory(setting->value, &real, err);
 	if (r == FS_ABSENT)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "%s is not an existing directory: say where it is now", shown);
@@ -311,31 +252,46 @@ int lifecycle_set_home(struct deck *deck, const char *base, const char *home, st
 	return 0;
 }
 
-int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume_policy policy,
-				struct error *err)
+int lifecycle_set_resume(struct deck *deck, const char *base, struct setting *setting,
+			 struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
+	enum resume_policy policy;
+	if (!resume_policy_parse(setting->value, &policy))
+		return error_set(err, ERROR_USAGE,
+				 "resume must be auto, confirm, never or default, not '%s'",
+				 setting->value);
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
 		return -1;
 	operation.instance->resume_policy = policy;
 	return operation_save(&operation, err);
 }
 
-int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum restart_policy policy,
-				 struct error *err)
+int lifecycle_set_restart(struct deck *deck, const char *base, struct setting *setting,
+			  struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
+	enum restart_policy policy;
+	if (!restart_policy_parse(setting->value, &policy))
+		return error_set(err, ERROR_USAGE,
+				 "restart must be no, on-failure, always or default, not '%s'",
+				 setting->value);
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
 		return -1;
 	operation.instance->restart_policy = policy;
 	return operation_save(&operation, err);
 }
 
-int lifecycle_set_end_policy(struct deck *deck, const char *base, enum end_policy policy,
-			     struct error *err)
+int lifecycle_set_on_end(struct deck *deck, const char *base, struct setting *setting,
+			 struct error *err)
 {
 	cleanup_ending_result struct ending_result result UNUSED = { 0 };
 	cleanup_operation struct operation operation = { 0 };
+	enum end_policy policy;
+	if (!end_policy_parse(setting->value, &policy))
+		return error_set(err, ERROR_USAGE,
+				 "on-end must be ask, keep, clean or default, not '%s'",
+				 setting->value);
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
 		return -1;
 	operation.instance->end_policy = policy;
@@ -344,9 +300,10 @@ int lifecycle_set_end_policy(struct deck *deck, const char *base, enum end_polic
 	return ending_settle_locked(&operation, &(struct ending_order){ 0 }, &result, err);
 }
 
-int lifecycle_set_group(struct deck *deck, const char *base, const char *group, bool *ret_limits,
+int lifecycle_set_group(struct deck *deck, const char *base, struct setting *setting,
 			struct error *err)
 {
+	const char *group = setting->value;
 	cleanup_operation struct operation operation = { 0 };
 	if ((*group && naming_check_group(group, err) < 0) ||
 	    operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
@@ -356,24 +313,56 @@ int lifecycle_set_group(struct deck *deck, const char *base, const char *group, 
 	const struct limits after = settings_limits(&deck->settings, operation.instance);
 	if (operation_save(&operation, err) < 0)
 		return -1;
-	*ret_limits = memcmp(&before, &after, sizeof(before)) != 0;
-	if (*ret_limits)
+	if (memcmp(&before, &after, sizeof(before)) != 0) {
 		gaps_warn(deck, operation.instance);
+		setting->note = xstrdup("The limits of this group apply from its next start");
+	}
 	return 0;
 }
 
-int lifecycle_set_container(struct deck *deck, const char *base, enum container_part part,
-			    const char *value, struct error *err)
+#define OLD_ONE                                                                                     \
+	"files that were written in the old one are lost, outside of its home, work directory and " \
+	"mounts"
+
+static int set_container(struct deck *deck, const char *base, struct setting *setting,
+			 enum container_part part, struct error *err)
 {
+	static const char *const notes[] = {
+		[CONTAINER_IMAGE] = "The next start makes a new container from it; " OLD_ONE,
+		[CONTAINER_MOUNT] = "The next start makes a new container with it; " OLD_ONE,
+		[CONTAINER_SECRET] = "It is looked up at the next start",
+	};
 	cleanup_operation struct operation operation = { 0 };
-	return operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-			       container_change(deck, operation.instance, part, value, err) < 0
-		       ? -1
-		       : operation_save(&operation, err);
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    container_change(deck, operation.instance, part, setting->value, err) < 0 ||
+	    operation_save(&operation, err) < 0)
+		return -1;
+	setting->note = xstrdup(notes[part]);
+	return 0;
 }
 
-int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err)
+int lifecycle_set_image(struct deck *deck, const char *base, struct setting *setting,
+			struct error *err)
 {
+	return set_container(deck, base, setting, CONTAINER_IMAGE, err);
+}
+
+int lifecycle_set_mount(struct deck *deck, const char *base, struct setting *setting,
+			struct error *err)
+{
+	return set_container(deck, base, setting, CONTAINER_MOUNT, err);
+}
+
+int lifecycle_set_secret(struct deck *deck, const char *base, struct setting *setting,
+			 struct error *err)
+{
+	return set_container(deck, base, setting, CONTAINER_SECRET, err);
+}
+
+int lifecycle_set_notes(struct deck *deck, const char *base, struct setting *setting,
+			struct error *err)
+{
+	const char *notes = setting->value;
 	cleanup_operation struct operation operation = { 0 };
 	const size_t length = strlen(notes);
 	if (length > LONGEST_NOTES || !is_utf8(notes, length))
@@ -463,19 +452,25 @@ static void renew_resume_command(struct deck *deck, struct instance *instance,
 		resume_command(agent, instance, state, &instance->resume_argv);
 }
 
-int lifecycle_set_command(struct deck *deck, const char *base, const struct strvec *argv,
+int lifecycle_set_command(struct deck *deck, const char *base, struct setting *setting,
 			  struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	if (argsplit(setting->value, &argv, err) < 0)
+		return error_prefix(err, "command");
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
 	    operation_find_agent(&operation, err) < 0 ||
-	    lifecycle_check_command(deck, operation.instance, argv, err) < 0)
+	    lifecycle_check_command(deck, operation.instance, &argv, err) < 0)
 		return -1;
 	struct instance *instance = operation.instance;
 	strvec_clear(&instance->argv);
-	strvec_push_all(&instance->argv, argv);
+	strvec_push_all(&instance->argv, &argv);
 	renew_resume_command(deck, instance, operation.agent);
-	return operation_save(&operation, err);
+	if (operation_save(&operation, err) < 0)
+		return -1;
+	setting->note = xstrdup("It applies from the next start");
+	return 0;
 }
 
 /* Is there an id that something may have been said under? */
@@ -547,18 +542,26 @@ static int end_remains(const struct operation *operation, struct error *err)
 		       : 0;
 }
 
-int lifecycle_set_agent(struct deck *deck, const char *base, const char *name,
-			bool drops_conversation, struct error *err)
+static char *describe_command(const struct instance *instance)
+{
+	cleanup_free char *command = argjoin(strvec_argv(&instance->argv));
+	return xasprintf("Its command is now: %s", command);
+}
+
+int lifecycle_set_agent(struct deck *deck, const char *base, struct setting *setting,
+			struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	const struct agent *agent;
-	if (deck_agent(deck, name, &agent, err) < 0 ||
+	if (deck_agent(deck, setting->value, &agent, err) < 0 ||
 	    open_stopped(deck, base, &operation, err) < 0)
 		return -1;
 	struct instance *instance = operation.instance;
-	if (streq(instance->agent, agent->name))
+	if (streq(instance->agent, agent->name)) {
+		setting->note = describe_command(instance);
 		return 0;
-	if (has_conversation(instance) && !drops_conversation)
+	}
+	if (has_conversation(instance) && !setting->drops_conversation)
 		return error_set(err, ERROR_INVALID,
 				 "its conversation %s belongs to %s: add a new session for %s, or "
 				 "give --drop-conversation, which keeps the id among the earlier "
@@ -573,5 +576,6 @@ int lifecycle_set_agent(struct deck *deck, const char *base, const char *name,
 	if (operation_save(&operation, err) < 0)
 		return -1;
 	log_info("agent: %s -> %s", before, agent->name);
+	setting->note = describe_command(instance);
 	return 0;
 }

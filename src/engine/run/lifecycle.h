@@ -201,9 +201,6 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
  * taken. */
 void lifecycle_note_use(struct deck *deck, const char *base);
 
-/* Give the instance another title, and show it in the terminal of a live run. */
-int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err);
-
 /* What is said of a fork.  All borrowed. */
 struct lifecycle_branch {
 	const char *title; /* NULL: "<title>-fork", made unique */
@@ -224,61 +221,60 @@ struct lifecycle_branch {
 int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_branch *branch,
 		   struct instance **ret, struct error *err);
 
-/* From the next start on the instance's conversation is this one; the present id goes to the
- * previous ones. ERROR_INVALID: it runs, or the agent accepts no such id.  ERROR_EXISTS: it is
- * another instance's. */
-int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
+/* A change of one field of a session by its user. */
+struct setting {
+	const char *value;       /* borrowed */
+	bool copies_transcript;  /* of a path: to where the agent looks for it */
+	bool drops_conversation; /* of an agent: its id goes to the earlier ones, and a new one
+				    begins */
+	char *note; /* set: what else its user should know, without a full stop, or NULL; owned */
+};
+static inline void setting_clear(struct setting *setting)
+{
+	free(setting->note);
+}
+#define cleanup_setting CLEANUP(setting_clear)
+/* ERROR_USAGE: it is no value of this field. */
+typedef int setting_function(struct deck *deck, const char *base, struct setting *setting,
 			     struct error *err);
 
-/* Set the directory of the agent's files of this session, with its conversation. ERROR_INVALID: the
+/* Also shown in the terminal of a live run.  ERROR_EXISTS: it is taken. */
+setting_function lifecycle_set_title;
+/* From the next start on the instance's conversation is this one; the present id goes to the
+ * previous ones.  ERROR_INVALID: it runs, or the agent accepts no such id.  ERROR_EXISTS: it is
+ * another instance's. */
+setting_function lifecycle_set_session_id;
+/* The directory of the agent's files of this session, with its conversation.  ERROR_INVALID: the
  * session runs, or its agent cannot be given a directory.  ERROR_NOT_FOUND: there is no such
  * directory, or the conversation is not in it. */
-int lifecycle_set_home(struct deck *deck, const char *base, const char *home, struct error *err);
+setting_function lifecycle_set_home;
+/* Where its directory, which was renamed or moved, is now; of a session with a tree to itself, the
+ * repository that the tree was made from.  ERROR_INVALID: the session runs.  ERROR_NOT_FOUND: there
+ * is no such directory. */
+setting_function lifecycle_set_path;
+/* "": none. */
+setting_function lifecycle_set_group;
+/* container_change(), from its next start, which for an image or a mount costs what was written in
+ * the old container. */
+setting_function lifecycle_set_image, lifecycle_set_mount, lifecycle_set_secret;
+/* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
+setting_function lifecycle_set_notes;
+/* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or
+ * one that names or chooses a conversation.  ERROR_INVALID: a wrapper, while it is not known
+ * whether the present conversation has begun. */
+setting_function lifecycle_set_command;
+/* From the next start on it runs this agent by the agent's own command.  ERROR_INVALID: it runs, or
+ * has a conversation that must not be dropped. */
+setting_function lifecycle_set_agent;
+setting_function lifecycle_set_resume, lifecycle_set_restart;
+/* What is undecided is decided by it, too (engine/run/ending.h). */
+setting_function lifecycle_set_on_end;
 
-/* The directory of a session was renamed or moved; of one with a tree to itself, the repository
- * that the tree was made from. */
-struct lifecycle_move {
-	const char *path;              /* where it is now */
-	bool copies_transcript;        /* to where the agent looks for it */
-	enum location_outcome outcome; /* set: will the agent find the conversation? */
-	struct instance *instance;     /* set: the instance as it is then; the caller's */
-};
-/* ERROR_INVALID: the session runs.  ERROR_NOT_FOUND: there is no such directory. */
-int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_move *move,
-		       struct error *err);
+/* Would the instance as it is now take this command? */
+int lifecycle_check_command(struct deck *deck, const struct instance *instance,
+			    const struct strvec *argv, struct error *err);
 
-/* Put it into a group; "": into none.  *ret_limits: other limits apply to it from its next start on.
- */
-int lifecycle_set_group(struct deck *deck, const char *base, const char *group, bool *ret_limits,
-			struct error *err);
 /* Rename a group: all sessions in it and below it ("": to none, with the groups below it at the
  * top). Killed in between, some are moved; a second call moves the rest. */
 int lifecycle_move_group(struct deck *deck, const char *from, const char *to, size_t *ret_count,
 			 struct error *err);
-/* container_change(), from its next start, which for an image or a mount costs what was written in
- * the old container. */
-int lifecycle_set_container(struct deck *deck, const char *base, enum container_part part,
-			    const char *value, struct error *err);
-/* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
-int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err);
-/* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or
- * one that names or chooses a conversation.  ERROR_INVALID: a wrapper, while it is not known
- * whether the present conversation has begun. */
-int lifecycle_set_command(struct deck *deck, const char *base, const struct strvec *argv,
-			  struct error *err);
-/* Would it, as the instance is now? */
-int lifecycle_check_command(struct deck *deck, const struct instance *instance,
-			    const struct strvec *argv, struct error *err);
-/* From the next start on it runs this agent by the agent's own command.  A conversation belongs to
- * the agent before: with drops_conversation its id goes to the earlier ones, and a new one begins.
- * ERROR_INVALID: it runs, or has a conversation that must not be dropped. */
-int lifecycle_set_agent(struct deck *deck, const char *base, const char *name,
-			bool drops_conversation, struct error *err);
-
-int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume_policy policy,
-				struct error *err);
-int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum restart_policy policy,
-				 struct error *err);
-/* What is undecided is decided by it, too (engine/run/ending.h). */
-int lifecycle_set_end_policy(struct deck *deck, const char *base, enum end_policy policy,
-			     struct error *err);
