@@ -71,6 +71,9 @@ static const char *const transient[] = {
 /* Does the pattern ("NAME", "PREFIX*", "A*B") name this variable? */
 static bool matches(const char *pattern, const char *name)
 {
+	/* fnmatch(3) is slow, since it converts both texts to wide characters. */
+	if (*pattern != *name && !strchr("*?[\\", *pattern))
+		return false;
 	return fnmatch(pattern, name, 0) == 0;
 }
 
