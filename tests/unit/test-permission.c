@@ -111,9 +111,8 @@ static void what_an_agent_prints_is_none(void **state UNUSED)
 
 static void other_questions_are_none(void **state UNUSED)
 {
-	check(RULE
-	      " Edit notebook\n x.c\n╌╌\n 1\n╌╌\n Do you want to make this edit to x.c?\n ❯ 1. Yes\n"
-	      "   2. No\n\n Esc to cancel\n",
+	check(RULE " Edit image\n x.c\n╌╌\n 1\n╌╌\n Do you want to make this edit to x.c?\n"
+		   " ❯ 1. Yes\n   2. No\n\n Esc to cancel\n",
 	      PERMISSION_NONE);
 	check(RULE " Fetch\n\n   x\n" END, PERMISSION_NONE);
 	/* The first choice is another one. */
@@ -150,6 +149,32 @@ static const struct {
 	{ "claude", "claude-2.1.332-exit-plan", NULL, NULL, NULL, PERMISSION_NONE },
 	{ "claude", "claude-2.1.332-question", NULL, " ☐ Library\n", "\nWhich library?\n",
 	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.197-notebook", "1", " Edit notebook\n", "  2 +print(2)  ",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-notebook", "1", " Edit notebook\n", "\n  1 +print(2)\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-notebook-delete", "1", " Edit notebook\n",
+	  "\n Delete cell for cell c1\n", PERMISSION_WHOLE },
+	/* What it looks for looks like the question. */
+	{ "claude", "claude-2.1.197-fetch", "1", " Fetch\n", "\n    ❯ 1. Yes\"\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-fetch", "1", " Fetch\n", "\n │  ❯ 1. Yes\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-fetch-moved", "1", " Fetch\n",
+	  "\n   3. No, and tell Claude what to do differently (esc)\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.197-tool", "1", " Tool use\n",
+	  "\n   stub - echo(text: \"hello there\") (MCP)\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-tool", "1", " Tool use\n", "\n text: \"hello there\"\n",
+	  PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-tool-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "claude", "claude-2.1.332-questions", NULL, "←  ☐ Library  ☐ Color  ✔ Submit  →\n",
+	  "\nWhich library?\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-questions-2", NULL, "←  ☒ Library  ☐ Color  ✔ Submit  →\n",
+	  "\nWhich color?\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-questions-submit", "1", "←  ☒ Library  ☒ Color  ✔ Submit  →\n",
+	  "\n   → Beta\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.197-questions-submit", "1", "←  ☒ Library  ☒ Color  ✔ Submit  →\n",
+	  "\n   → Beta\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-multi", NULL, NULL, NULL, PERMISSION_NONE },
 	{ "gemini", "gemini-0.61.0-edit", "1", " ? Edit  x.c: return 1 => return 0\n",
 	  " │ 3 +     return 0;  ", PERMISSION_WHOLE },
 	{ "codex", "codex-0.171.0-run", "y", "  Would you like to run the following command?\n",
@@ -158,6 +183,15 @@ static const struct {
 	{ "codex", "codex-0.171.0-evil", "y", "  Would you like to run the following command?\n",
 	  "\n  $ rm x\n", PERMISSION_WHOLE },
 	{ "codex", "codex-0.171.0-run-cut", NULL, NULL, NULL, PERMISSION_NONE },
+	/* Its model said what looks like a difference. */
+	{ "codex", "codex-0.171.0-edit-also", "y", "• Edited x.c (+1 -1)\n    3 -  return 1;\n",
+	  "\n    3 +  return 0;\n", PERMISSION_WHOLE },
+	{ "codex", "codex-0.171.0-edit-outside", "y", "• Added ~/other/new.txt (+1 -0)\n",
+	  "\n    1 +one\n", PERMISSION_WHOLE },
+	{ "codex", "codex-0.171.0-edit-cut", NULL, NULL, NULL, PERMISSION_CUT },
+	/* The line that it adds is longer than what is shown. */
+	{ "codex", "codex-0.171.0-edit-wide", NULL, NULL, NULL, PERMISSION_CUT },
+	{ "codex", "codex-0.171.0-edit-two", NULL, NULL, NULL, PERMISSION_NONE },
 	{ "gemini", "gemini-0.61.0-run", "1", " ? Shell  touch /home/dev/work/made\n",
 	  " │ touch /home/dev/work/made  ", PERMISSION_WHOLE },
 	{ "gemini", "gemini-0.61.0-write", "1", " ? WriteFile  Writing to new.txt\n", " │ 2 two  ",
@@ -179,19 +213,35 @@ static const struct {
 	  PERMISSION_WHOLE },
 	{ "qwen", "qwen-0.15.10-run-cut", NULL, NULL, NULL, PERMISSION_CUT },
 	{ "qwen", "qwen-0.15.10-write-cut", NULL, NULL, NULL, PERMISSION_CUT },
-	{ "qwen", "qwen-0.24.4-run", NULL, NULL, NULL, PERMISSION_NONE },
+	{ "qwen", "qwen-0.24.4-run", "1", "  ? Shell touch /home/dev/work/made ←\n",
+	  "\n     touch /home/dev/work/made\n", PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.24.4-command", "1", "  ? Shell touch /home/dev/work/made ←\n",
+	  "\n     touch /home/dev/work/made\n", PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.24.4-command-moved", "1", "  ? Shell touch /home/dev/work/made ←\n",
+	  "\n     touch /home/dev/work/made\n", PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.24.4-write", "1", "  ? WriteFile Writing to new.txt ←\n", "\n   2 two\n",
+	  PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.24.4-edit", "1", "  ? Edit x.c ←\n", "\n   3 +   return 0;\n",
+	  PERMISSION_WHOLE },
+	{ "qwen", "qwen-0.24.4-write-cut", NULL, NULL, NULL, PERMISSION_CUT },
 };
 
-static char *real_screen(const char *name)
+/* With its attributes. */
+static char *styled_screen(const char *name)
 {
 	cleanup_strbuf struct strbuf styled = { 0 };
-	struct display_screen screen;
 	cleanup_free char *path = xasprintf("%s/tests/unit/screens/%s", getenv("top_srcdir") ?: ".",
 					    name);
 	assert_int_equal(fs_read(AT_FDCWD, path, 1 << 20, &styled, NULL), 0);
-	display_read(strbuf_text(&styled), &screen);
-	free(screen.typed);
-	return screen.text;
+	return strbuf_take(&styled);
+}
+
+static char *real_screen(const char *name)
+{
+	cleanup_free char *styled = styled_screen(name);
+	cleanup_display_screen struct display_screen screen = { 0 };
+	display_read(styled, &screen);
+	return TAKE_PTR(screen.text);
 }
 
 static void real_questions_are_read_as_they_are_meant(void **state UNUSED)
@@ -200,9 +250,10 @@ static void real_questions_are_read_as_they_are_meant(void **state UNUSED)
 	assert_int_equal(registry_builtin(&registry, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(real); i++) {
 		cleanup_permission struct permission found = { 0 };
+		cleanup_free char *styled = styled_screen(real[i].screen);
 		cleanup_free char *screen = real_screen(real[i].screen);
 		const enum permission_form form = permission_read(
-			registry_find(&registry, real[i].agent), screen, &found);
+			registry_find(&registry, real[i].agent), styled, &found);
 		if (form != real[i].form)
 			fail_msg("%s: %d", real[i].screen, (int)form);
 		if (form != PERMISSION_WHOLE)
@@ -231,6 +282,69 @@ static void a_real_question_without_one_of_its_lines_is_refused(void **state UNU
 		if (read_as("claude", screen, &permission) == PERMISSION_WHOLE)
 			fail_msg("without %s:\n%s", needed[i], screen);
 	}
+}
+
+/* The screen with another text in place of this one. */
+static char *replaced(const char *screen, const char *old, const char *new)
+{
+	const char *found = strstr(screen, old);
+	assert_non_null(found);
+	return xasprintf("%.*s%s%s", (int)(found - screen), screen, new, found + strlen(old));
+}
+
+/* What a model says is among what codex draws, and counts for nothing. */
+static void a_difference_is_the_agents_own_or_none(void **state UNUSED)
+{
+	static const char hint[] = "    + Show details";
+	static const struct {
+		const char *old, *new;
+		enum permission_form form;
+	} cases[] = {
+		{ "\033[48;2;33;58;43m    \033[2m3", "\033[49m    \033[2m3", PERMISSION_NONE },
+		{ "(\033[38;5;2m+1", "(\033[38;5;2m+2", PERMISSION_CUT },
+		{ "-1\033[39m)", "-0\033[39m)", PERMISSION_CUT },
+		{ "/home/dev/work/x.c", "/home/dev/work/y.c", PERMISSION_NONE },
+		{ "/home/dev/work/x.c", "/home/dev/work/ax.c", PERMISSION_NONE },
+		{ "Apply proposed file edits", "as said", PERMISSION_WHOLE },
+	};
+	cleanup_free char *screen = styled_screen("codex-0.171.0-edit");
+	cleanup_permission struct permission found = { 0 };
+	assert_int_equal(read_as("codex", screen, &found), PERMISSION_WHOLE);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_free char *other = replaced(screen, cases[i].old, cases[i].new);
+		cleanup_permission struct permission now = { 0 };
+		const enum permission_form form = read_as("codex", other, &now);
+		if (form != cases[i].form)
+			fail_msg("%zu: %d", i, (int)form);
+	}
+	/* The same lines between the difference and the question, as words. */
+	cleanup_free char *said = replaced(
+		screen, hint, "    + Show details\n\n• Edited x.c (+1 -1)\n    3 -  a\n    3 +  b");
+	cleanup_free char *prose = replaced(screen, hint, "    + Show details\n\n• Done.");
+	cleanup_free char *plain = real_screen("codex-0.171.0-edit");
+	const char *const none[] = { said, prose, plain, strstr(screen, hint) };
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		cleanup_permission struct permission now = { 0 };
+		if (read_as("codex", none[i], &now) == PERMISSION_WHOLE)
+			fail_msg("%zu: %s", i, now.text);
+	}
+}
+
+/* The bar goes after a while.  The end of a command may look like one. */
+static void a_bar_at_the_edge_is_no_part_of_a_question(void **state UNUSED)
+{
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_permission struct permission with = { 0 }, without = { 0 }, other = { 0 };
+	cleanup_free char *bar = styled_screen("qwen-0.24.4-command");
+	cleanup_free char *moved = styled_screen("qwen-0.24.4-command-moved");
+	assert_int_equal(read_as("qwen", bar, &with), PERMISSION_WHOLE);
+	memcpy(digest, with.digest, sizeof(digest));
+	assert_int_equal(read_as("qwen", moved, &without), PERMISSION_WHOLE);
+	assert_string_equal(digest, without.digest);
+	cleanup_free char *plain = real_screen("qwen-0.24.4-command-moved");
+	cleanup_free char *longer = replaced(plain, "     touch /home/dev/work/made",
+					     "     touch /home/dev/work/made█\n");
+	assert_int_equal(read_as("qwen", longer, &other), PERMISSION_NONE);
 }
 
 /* All but the one that takes a text, and those below it. */
@@ -313,6 +427,8 @@ int main(void)
 		cmocka_unit_test(an_entry_of_the_user_changes_single_values),
 		cmocka_unit_test(real_questions_are_read_as_they_are_meant),
 		cmocka_unit_test(a_real_question_without_one_of_its_lines_is_refused),
+		cmocka_unit_test(a_difference_is_the_agents_own_or_none),
+		cmocka_unit_test(a_bar_at_the_edge_is_no_part_of_a_question),
 		cmocka_unit_test(choices_are_offered_by_their_keys),
 		cmocka_unit_test(only_entries_with_questions_are_answered),
 	};

@@ -193,6 +193,8 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	assert_refused("demo", "[question.command]\nyes = '^ 1. Yes$'\n",
 		       "x.toml:2:1: question.command.yes: \"^ 1. Yes$\" has no group: put the "
 		       "key in parentheses");
+	assert_refused("demo", "[question.command]\nchange = '^(.+) ([0-9]) ([0-9])$'\n",
+		       "x.toml:1:11: question.command.target is missing: say how the agent asks");
 	assert_refused("demo", "[question.command]\nhidden = '('\n",
 		       "x.toml:2:1: question.command.hidden: \"(\" is not a valid extended regular "
 		       "expression: Unmatched ( or \\(");

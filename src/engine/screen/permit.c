@@ -39,10 +39,10 @@ static bool is_waiting(const struct recipient *to)
 static int read_screen(const struct recipient *to, enum permission_form *ret_form,
 		       struct permission *ret, struct error *err)
 {
-	cleanup_free char *screen = NULL;
-	const int r = terminal_screen(to->socket, &screen, err);
+	cleanup_free char *styled = NULL;
+	const int r = terminal_styled_screen(to->socket, &styled, err);
 	if (r == 0)
-		*ret_form = permission_read(to->agent, screen, ret);
+		*ret_form = permission_read(to->agent, styled, ret);
 	return r;
 }
 

@@ -372,7 +372,7 @@ static size_t sequence(const char *text, size_t left)
 }
 
 struct look {
-	bool is_dim, is_reverse;
+	bool is_dim, is_reverse, is_shaded;
 };
 
 /* Apply Select Graphic Rendition: the parameters between "ESC [" and "m". */
@@ -394,6 +394,8 @@ static void apply_rendition(const char *parameters, size_t length, struct look *
 			look->is_dim = !word[1];
 		else if (streq(word, "7") || streq(word, "27"))
 			look->is_reverse = !word[1];
+		else if (word[0] == '4' && word[1] && !word[2])
+			look->is_shaded = word[1] != '9';
 		is_colour = !is_colour && !skip &&
 			    (streq(word, "38") || streq(word, "48") || streq(word, "58"));
 	}
@@ -407,8 +409,9 @@ static void add_blanks(struct strbuf *buf, size_t count)
 
 void display_read(const char *styled, struct display_screen *ret)
 {
-	struct strbuf text = { 0 }, typed = { 0 };
+	struct strbuf text = { 0 }, typed = { 0 }, shades = { 0 };
 	struct look look = { 0 };
+	bool begins_line = true;
 	size_t left = strlen(styled), used;
 	/* Agents draw a cursor on the first character of a proposal. */
 	size_t cursor = 0, cursor_length = 0;
@@ -425,6 +428,9 @@ void display_read(const char *styled, struct display_screen *ret)
 		/* Shift in and out, which tmux writes around line drawing. */
 		if (*styled == 0x0e || *styled == 0x0f)
 			continue;
+		if (begins_line)
+			strbuf_adds(&shades, look.is_shaded && *styled != '\n' ? "#" : " ");
+		begins_line = *styled == '\n';
 		if (look.is_dim && *styled != '\n') {
 			if (cursor_length && cursor + cursor_length == typed.length)
 				memset(typed.data + cursor, ' ', cursor_length);
@@ -436,13 +442,16 @@ void display_read(const char *styled, struct display_screen *ret)
 		cursor = typed.length - cursor_length;
 		strbuf_add(&text, styled, used);
 	}
-	*ret = (struct display_screen){ .text = strbuf_take(&text), .typed = strbuf_take(&typed) };
+	*ret = (struct display_screen){ .text = strbuf_take(&text),
+					.typed = strbuf_take(&typed),
+					.shades = strbuf_take(&shades) };
 }
 
 void display_screen_free(struct display_screen *screen)
 {
 	free(screen->text);
 	free(screen->typed);
+	free(screen->shades);
 	*screen = (struct display_screen){ 0 };
 }
 

@@ -24,6 +24,9 @@ struct display_screen {
 	/* the text, byte for byte, with spaces in place of dim text: that is the agent's proposal,
 	 * not input */
 	char *typed;
+	/* For each line of the text one character: '#' where its first character has a colour
+	 * behind it, else ' '. */
+	char *shades;
 };
 void display_read(const char *styled, struct display_screen *ret);
 void display_screen_free(struct display_screen *screen);

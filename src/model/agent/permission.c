@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/agent/permission.h"
 
+#include "model/agent/display.h"
+
 #include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 
 void permission_free(struct permission *permission)
@@ -42,14 +45,17 @@ static void drop_last(struct strvec *lines)
 }
 
 /* The lines of the screen down to the last one of the question, without its frame, and without
- * blanks at their ends.  False: what must be below the question is not there. */
-static bool split(const struct agent_question *question, const char *screen, struct strvec *ret)
+ * blanks at their ends.  *ret_frames has a '#' for each that had a frame.  False: what must be
+ * below the question is not there. */
+static bool split(const struct agent_question *question, const char *screen, struct strvec *ret,
+		  struct strbuf *ret_frames)
 {
 	while (*screen) {
 		const size_t length = strcspn(screen, "\n");
 		cleanup_free char *line = xstrndup(screen, length);
 		char *content = find(question->frame, line);
 		char *kept = content ? content : TAKE_PTR(line);
+		strbuf_adds(ret_frames, content ? "#" : " ");
 		for (size_t used = strlen(kept); used && kept[used - 1] == ' ';)
 			kept[--used] = '\0';
 		strvec_push_take(ret, kept);
@@ -115,6 +121,8 @@ static bool find_choices(const struct agent_question *question, const struct str
 			 struct choices *choices)
 {
 	size_t i = lines->count - 1;
+	/* The last line may be the choice that refuses. */
+	remove_mark(question, lines->items[i]);
 	while (i && !*lines->items[i - 1])
 		i--;
 	choices->end = i;
@@ -156,6 +164,16 @@ static enum permission_form find_title(const struct agent_question *question,
 	return fits(question->title, lines->items[title]) ? PERMISSION_WHOLE : PERMISSION_NONE;
 }
 
+/* A frame is around all lines of it (the last one may be a part of the frame), or around none: else
+ * what looks like a frame may be the end of a command. */
+static bool has_even_frame(const char *frames, size_t title, size_t last)
+{
+	for (size_t i = title; i < last; i++)
+		if (frames[i] != frames[title])
+			return false;
+	return true;
+}
+
 /* Does the agent say that it does not show all of it? */
 static bool hides_lines(const struct agent_question *question, const struct strvec *lines,
 			size_t title)
@@ -164,6 +182,113 @@ static bool hides_lines(const struct agent_question *question, const struct strv
 		if (fits(question->hidden, lines->items[i]))
 			return true;
 	return false;
+}
+
+/* A difference above the question. */
+struct change {
+	size_t first; /* its first line, which says the rest */
+	char *file;
+	unsigned long added, removed;
+};
+
+static void change_free(struct change *change)
+{
+	free(change->file);
+}
+
+static bool read_change(const char *pattern, const char *line, struct change *ret)
+{
+	regex_t regex;
+	regmatch_t found[4];
+	if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
+		return false;
+	const bool is = regex.re_nsub == 3 &&
+			regexec(&regex, line, ARRAY_SIZE(found), found, 0) == 0 &&
+			found[1].rm_so >= 0 && found[2].rm_so >= 0 && found[3].rm_so >= 0;
+	regfree(&regex);
+	if (!is)
+		return false;
+	ret->file = xstrndup(line + found[1].rm_so, (size_t)(found[1].rm_eo - found[1].rm_so));
+	ret->added = strtoul(line + found[2].rm_so, NULL, 10);
+	ret->removed = strtoul(line + found[3].rm_so, NULL, 10);
+	return true;
+}
+
+/* Go up to the first line of the difference.  Anything else in between may be its model's words. */
+static enum permission_form find_change(const struct agent_question *question,
+					const struct strvec *lines, const char *shades,
+					size_t title, struct change *ret)
+{
+	for (size_t i = title; i-- > 0;) {
+		ret->first = i;
+		if (read_change(question->change, lines->items[i], ret))
+			return PERMISSION_WHOLE;
+		if (*lines->items[i] && shades[i] != '#' &&
+		    !fits(question->beside, lines->items[i]))
+			return PERMISSION_NONE;
+	}
+	return PERMISSION_CUT;
+}
+
+/* Where "+" or "-" is in a line that begins with its number.  0: it does not. */
+static size_t sign_column(const char *line)
+{
+	const size_t number = strspn(line, " ");
+	const size_t end = number + strspn(line + number, "0123456789");
+	return end > number && line[end] == ' ' ? end + 1 : 0;
+}
+
+/* A line may be cut at its end, and as many lines as a preview has may be one.  The rest of a long
+ * line may look like another one, but its sign would be further to the right. */
+static bool shows_all(const struct agent_question *question, const struct change *change,
+		      const struct strvec *lines, const char *shades, size_t title)
+{
+	const size_t sign = sign_column(lines->items[change->first + 1]);
+	unsigned long count = 0, added = 0, removed = 0;
+	for (size_t i = change->first + 1; i < title; i++) {
+		const char *line = lines->items[i];
+		if (shades[i] != '#')
+			continue;
+		count++;
+		if (!sign || sign_column(line) != sign)
+			continue;
+		added += line[sign] == '+';
+		removed += line[sign] == '-';
+	}
+	return added + removed && added == change->added && removed == change->removed &&
+	       count != strtoul(or_empty(question->preview), NULL, 10);
+}
+
+/* Does the question name the file?  The difference names it as a part of the path. */
+static bool names_file(const struct agent_question *question, const struct strvec *lines,
+		       size_t title, const char *file)
+{
+	file += starts_with(file, "~/") ? strlen("~/") : 0;
+	for (size_t i = title; i < lines->count; i++) {
+		cleanup_free char *path = find(question->target, lines->items[i]);
+		const size_t length = strlen(or_empty(path)), part = strlen(file);
+		if (path && length >= part && streq(path + length - part, file) &&
+		    (length == part || path[length - part - 1] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* What it is about, where that is above the question: *first moves up to it. */
+static enum permission_form add_change(const struct agent_question *question,
+				       const struct strvec *lines, const char *shades,
+				       size_t *first)
+{
+	CLEANUP(change_free) struct change change = { 0 };
+	const size_t title = *first;
+	const enum permission_form form = find_change(question, lines, shades, title, &change);
+	if (form != PERMISSION_WHOLE)
+		return form;
+	if (!names_file(question, lines, title, change.file))
+		return PERMISSION_NONE;
+	*first = change.first;
+	return shows_all(question, &change, lines, shades, title) ? PERMISSION_WHOLE
+								  : PERMISSION_CUT;
 }
 
 static void take(const struct agent_question *question, const struct strvec *lines, size_t first,
@@ -177,17 +302,24 @@ static void take(const struct agent_question *question, const struct strvec *lin
 	(void)sha256_text(ret->text, ret->digest);
 }
 
-static enum permission_form read_question(const struct agent_question *question, const char *screen,
+static enum permission_form read_question(const struct agent_question *question,
+					  const struct display_screen *screen,
 					  struct permission *ret)
 {
 	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_strbuf struct strbuf frames = { 0 };
 	CLEANUP(choices_free) struct choices choices = { 0 };
 	enum permission_form form = PERMISSION_NONE;
 	size_t title = 0;
-	if (split(question, screen, &lines) && lines.count &&
+	if (split(question, screen->text, &lines, &frames) && lines.count &&
 	    fits(question->below, lines.items[lines.count - 1]) &&
 	    find_choices(question, &lines, &choices))
 		form = find_title(question, &lines, choices.first, &title);
+	if (form == PERMISSION_WHOLE &&
+	    !has_even_frame(strbuf_text(&frames), title, lines.count - 1))
+		form = PERMISSION_NONE;
+	if (form == PERMISSION_WHOLE && question->change)
+		form = add_change(question, &lines, screen->shades, &title);
 	if (form == PERMISSION_WHOLE && hides_lines(question, &lines, title))
 		form = PERMISSION_CUT;
 	if (form == PERMISSION_WHOLE) {
@@ -198,12 +330,14 @@ static enum permission_form read_question(const struct agent_question *question,
 	return form;
 }
 
-enum permission_form permission_read(const struct agent *agent, const char *screen,
+enum permission_form permission_read(const struct agent *agent, const char *styled,
 				     struct permission *ret)
 {
+	cleanup_display_screen struct display_screen screen = { 0 };
+	display_read(styled, &screen);
 	enum permission_form best = PERMISSION_NONE;
 	for (size_t i = 0; i < agent->questions.count && best != PERMISSION_WHOLE; i++) {
-		const enum permission_form form = read_question(agent->questions.items + i, screen,
+		const enum permission_form form = read_question(agent->questions.items + i, &screen,
 								ret);
 		if (form > best)
 			best = form;

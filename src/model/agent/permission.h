@@ -7,6 +7,10 @@
  * its title, what it is about, the line that asks, the choices, and its last line.  The words of an
  * agent may look like a question, but the box or another dialog is below them.
  *
+ * codex draws the difference that it asks about above the question, where its model's words are
+ * too.  It counts only as a whole: with the colour that these words cannot have, with as many lines
+ * as it says, of the file that the question names, and with nothing else between the two.
+ *
  * Pure: the caller captures.
  */
 #pragma once
@@ -32,6 +36,6 @@ struct permission {
 void permission_free(struct permission *permission);
 #define cleanup_permission CLEANUP(permission_free)
 
-/* screen: its lines without attributes.  *ret is set for PERMISSION_WHOLE; permission_free(). */
-enum permission_form permission_read(const struct agent *agent, const char *screen,
+/* styled: the screen with its attributes.  *ret is set for PERMISSION_WHOLE; permission_free(). */
+enum permission_form permission_read(const struct agent *agent, const char *styled,
 				     struct permission *ret);

@@ -16,6 +16,10 @@ const struct agent_question_key agent_question_keys[] = {
 	{ KEY(after), .is_pattern = true },
 	{ KEY(frame), .is_pattern = true, .group = "the content" },
 	{ KEY(hidden), .is_pattern = true },
+	{ KEY(change), .is_pattern = true, .group = "the file" },
+	{ KEY(beside), .is_pattern = true },
+	{ KEY(target), .is_pattern = true, .group = "the file" },
+	{ KEY(preview) },
 	{ KEY(mark) },
 	{ KEY(deny), .is_needed = true },
 };

@@ -23,8 +23,13 @@ struct agent_question {
 	/* Others: the frame around each line, with the content as its first group; and a line that
 	 * says that the agent does not show all. */
 	char *frame, *hidden;
-	char *mark; /* in front of the choice that Enter would take, or NULL */
-	char *deny; /* tmux name of the key that refuses */
+	/* What it is about is a difference that the agent draws above it: its first line, with the
+	 * file and the numbers of lines that it adds and takes away as its groups; others without a
+	 * colour behind them; and the line of the question that names the file. */
+	char *change, *beside, *target;
+	char *preview; /* a number: as many lines of the difference may be a part of it */
+	char *mark;    /* in front of the choice that Enter would take, or NULL */
+	char *deny;    /* tmux name of the key that refuses */
 };
 
 struct agent_questions {

@@ -495,7 +495,8 @@ static int check_question(const struct toml_document *document,
 		const char *text = agent_question_value(question, key);
 		cleanup_free char *path = xasprintf("%s.%s", table, key->name);
 		const bool is_needed = key->is_needed ||
-				       (streq(key->name, "yes") && !question->pick);
+				       (streq(key->name, "yes") && !question->pick) ||
+				       (streq(key->name, "target") && question->change);
 		if (!text && is_needed)
 			return toml_error(document, table, err,
 					  "%s is missing: say how the agent asks", path);
