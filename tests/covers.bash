@@ -46,6 +46,7 @@ COVERS=(
 	"src/engine/terminal/bell|tests/unit/test-wall.bash"
 	"src/engine/terminal/kind|tests/unit/test-dashboard.bash"
 	"src/engine/workspace/branch|tests/unit/test-tree.c"
+	"src/engine/workspace/tree-changes|tests/unit/test-changes.c"
 	"src/engine/workspace/orphan|tests/unit/test-tree.c"
 	"src/gate/|tests/unit/test-cli.bash"
 	"src/main|tests/unit/test-cli.bash"

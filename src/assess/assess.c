@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "assess/assess.h"
 
+#include "assess/changes.h"
 #include "assess/gitdir.h"
 #include "assess/history.h"
 #include "assess/open.h"
@@ -102,9 +103,7 @@ static void check_gitlink(const struct repository *repository, const char *path)
 	if (git_repository_open_ext(&git, inside, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0 &&
 	    git_reference_name_to_id(&head, git, "HEAD") == 0 && git_oid_equal(&head, wanted))
 		return;
-	cleanup_free char *name = xasprintf(" M %s", path);
-	verdict_add(&repository->look->verdict, FINDING_FILE, repository->where, name,
-		    "the submodule has another commit");
+	status_add_file(repository, " M", path, "the submodule has another commit");
 }
 
 static void look_below(const struct repository *repository, const struct tree *tree, int depth)
@@ -209,11 +208,17 @@ static bool look_inside(struct repository *repository, int depth)
 	struct moment before = moment_of(repository);
 	bool is_open = is_readable && open_repository(repository);
 	if (is_open) {
+		/* A repository below is no branch to merge. */
+		if (repository->look->changes && repository->is_recorded)
+			changes_add_history(repository);
 		if (repository->path && status_check_head(repository))
 			status_add_files(repository, &tree);
-		history_add(repository);
+		if (!repository->look->changes)
+			history_add(repository);
 		look_below(repository, &tree, depth);
 	}
+	if (repository->look->changes)
+		return is_open;
 	look_at_modules(repository, "modules", depth);
 	check_worktrees(repository);
 	check_changes(repository, &before);
@@ -285,10 +290,9 @@ void assess_tree(struct look *look)
 		check_lender(look, look->remotes_here.items[i]);
 }
 
-void assess_branch(struct look *look)
+static struct repository source_of(struct look *look)
 {
-	CLEANUP(open_end)
-	struct repository repository = {
+	return (struct repository){
 		.look = look,
 		.where = "",
 		.git_directory = xstrdup(look->source_common),
@@ -296,6 +300,26 @@ void assess_branch(struct look *look)
 		.fate = FATE_STAYS,
 		.is_recorded = true,
 	};
+}
+
+void assess_changes(struct look *look, struct changes *ret)
+{
+	CLEANUP(open_end) struct repository repository = source_of(look);
+	struct stat status;
+	look->changes = ret;
+	if (look->origin.kind == ORIGIN_CLONE || lstat(look->origin.path, &status) == 0 ||
+	    errno != ENOENT)
+		assess_tree(look);
+	else if (walk_git_directories(&repository) && open_repository(&repository))
+		changes_add_history(&repository);
+	for (size_t i = 0; i < look->verdict.count; i++)
+		if (look->verdict.findings[i].kind == FINDING_UNKNOWN)
+			strvec_push(&ret->unknown, look->verdict.findings[i].detail);
+}
+
+void assess_branch(struct look *look)
+{
+	CLEANUP(open_end) struct repository repository = source_of(look);
 	if (!look->origin.branch || !look->origin.made_branch)
 		verdict_unknown(&look->verdict, "", "its record names no branch that ends with it");
 	else if (walk_git_directories(&repository) && open_repository(&repository))

@@ -9,6 +9,9 @@
 /* Look at the whole tree of look->origin, with every repository in it. */
 void assess_tree(struct look *look);
 
+/* What was made in it; of a linked worktree that is gone, on its branch.  ret is empty. */
+void assess_changes(struct look *look, struct changes *ret);
+
 /* Look only at its branch, in the source repository.  The tree may be gone. */
 void assess_branch(struct look *look);
 

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "model/workspace/changes.h"
 #include "model/workspace/origin.h"
 #include "model/workspace/verdict.h"
 
@@ -31,6 +32,8 @@ enum fate {
 struct look {
 	struct origin origin;
 	struct verdict verdict;
+	struct changes *changes; /* NULL: a verdict is asked for */
+	struct strbuf *diff;     /* of the changes; NULL: it is not asked for */
 	int64_t deadline_ms;
 	bool out_of_time;
 	char *source_common; /* git directory of the source repository, absolute */

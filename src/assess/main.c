@@ -80,14 +80,23 @@ static int set_timer(struct error *err)
 	return 0;
 }
 
+#define LATE "it takes too long to look at; git fsck says whether it is damaged"
+
 static void prepare_late_answer(const struct confinement *confinement)
 {
 	struct verdict verdict = { .confinement = *confinement };
-	verdict_unknown(&verdict, "",
-			"it takes too long to look at; git fsck says whether it is damaged");
+	verdict_unknown(&verdict, "", LATE);
 	cleanup_json struct json_object *json = verdict_to_json(&verdict);
 	late_answer = xstrdup(json_print(json));
 	verdict_free(&verdict);
+}
+
+static void prepare_late_changes(void)
+{
+	cleanup_changes struct changes changes = { 0 };
+	strvec_push(&changes.unknown, LATE);
+	cleanup_json struct json_object *json = changes_to_json(&changes);
+	late_answer = xstrdup(json_print(json));
 }
 
 /* Ask these remotes themselves, because the tree may contain forged claims about them.  A remote
@@ -118,7 +127,9 @@ static int set_up(struct look *look, struct error *err)
 		return -1;
 	find_remotes_here(look);
 	strvec_push_all(&readable, &look->remotes_here);
-	strvec_push(&readable, look->origin.path);
+	/* Of a tree that is gone there is its branch. */
+	if (access(look->origin.path, F_OK) == 0 || errno != ENOENT)
+		strvec_push(&readable, look->origin.path);
 	strvec_push(&readable, look->origin.source);
 	strvec_push(&readable, look->source_common);
 	return sandbox_close(&readable, &look->verdict.confinement, err);
@@ -133,9 +144,23 @@ static int print(struct json_object *json, struct error *err)
 	return fs_write_all(STDOUT_FILENO, text, strlen(text), "the answer", err);
 }
 
+static int answer_changes(struct look *look, bool has_diff, struct error *err)
+{
+	cleanup_changes struct changes changes = { 0 };
+	cleanup_strbuf struct strbuf diff = { 0 };
+	look->diff = has_diff ? &diff : NULL;
+	prepare_late_changes();
+	assess_changes(look, &changes);
+	changes.diff = has_diff ? xstrdup(strbuf_text(&diff)) : NULL;
+	cleanup_json struct json_object *json = changes_to_json(&changes);
+	return print(json, err);
+}
+
 static int answer(const char *word, struct look *look, struct error *err)
 {
 	cleanup_json struct json_object *json = NULL;
+	if (streq(word, "changes") || streq(word, "diff"))
+		return answer_changes(look, streq(word, "diff"), err);
 	if (!streq(word, "record")) {
 		prepare_late_answer(&look->verdict.confinement);
 		if (streq(word, "branch"))
@@ -154,10 +179,14 @@ static int answer(const char *word, struct look *look, struct error *err)
 
 int main(int argc, char *argv[])
 {
+	static const char *const questions[] = { "verdict", "branch", "record",
+						 "changes", "diff",   NULL };
 	cleanup_error struct error err = { 0 };
 	struct look look = { .deadline_ms = clock_ms() + LOOK_BUDGET_MS, .settings = -1 };
-	if (argc != 2 || (!streq(argv[1], "verdict") && !streq(argv[1], "branch") &&
-			  !streq(argv[1], "record"))) {
+	bool is_known = false;
+	for (size_t i = 0; argc == 2 && questions[i]; i++)
+		is_known |= streq(argv[1], questions[i]);
+	if (!is_known) {
 		fprintf(stderr, "agentdeck-assess: part of agentdeck, not for people\n");
 		return 64;
 	}

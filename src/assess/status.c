@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "assess/status.h"
 
+#include "assess/changes.h"
 #include "assess/proof.h"
 #include "base/fsutil.h"
 #include "base/sha256.h"
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { FEW_PATHS = 1000 };
 
 static struct verdict *verdict_of(const struct repository *repository)
 {
@@ -87,9 +90,13 @@ static char tree_letter(unsigned int status)
 	return status & GIT_STATUS_WT_TYPECHANGE ? 'T' : ' ';
 }
 
-static void add_file(const struct repository *repository, const char *code, const char *path,
+void status_add_file(const struct repository *repository, const char *code, const char *path,
 		     const char *detail)
 {
+	if (repository->look->changes) {
+		changes_note_file(repository, code, path);
+		return;
+	}
 	cleanup_free char *name = xasprintf("%s %s", code, path);
 	verdict_add(verdict_of(repository), FINDING_FILE, repository->where, name, detail);
 }
@@ -155,18 +162,18 @@ static void add_entry(const struct repository *repository, git_index *index,
 	if (status == GIT_STATUS_IGNORED) {
 		verdict_add(verdict_of(repository), FINDING_IGNORED, repository->where, path, "");
 	} else if (status & GIT_STATUS_CONFLICTED) {
-		add_file(repository, "UU", path, "in conflict");
+		status_add_file(repository, "UU", path, "in conflict");
 	} else if (status & GIT_STATUS_WT_NEW) {
 		const char staged = index_letter(status);
 		char code[] = "??";
 		if (staged != ' ')
 			code[0] = staged;
-		add_file(repository, code, path, "");
+		status_add_file(repository, code, path, "");
 	} else if (!((status == GIT_STATUS_WT_DELETED && is_left_out(index, path)) ||
 		     (status == GIT_STATUS_WT_MODIFIED &&
 		      is_unchanged_lfs(repository, index, path)))) {
 		char code[] = { index_letter(status), tree_letter(status), 0 };
-		add_file(repository, code, path, "");
+		status_add_file(repository, code, path, "");
 	}
 }
 
@@ -216,8 +223,8 @@ static void check_own_rules(const struct repository *repository, const char *pat
 	    git_ignore_path_is_ignored(&is_ignored, repository->git, directory) == 0 && is_ignored)
 		return;
 	if (!is_cache(repository, directory))
-		add_file(repository, "??", path,
-			 "its rules are in no commit, and may hide other files");
+		status_add_file(repository, "??", path,
+				"its rules are in no commit, and may hide other files");
 }
 
 /* libgit2 lists no pipes and sockets, and does not list all files that it ignores. */
@@ -242,8 +249,8 @@ static void add_unlisted(const struct repository *repository, git_index *index,
 			verdict_add(verdict_of(repository), FINDING_IGNORED, repository->where,
 				    path, "");
 		else
-			add_file(repository, "??", path,
-				 is_special(file) ? "a pipe, socket or device" : "");
+			status_add_file(repository, "??", path,
+					is_special(file) ? "a pipe, socket or device" : "");
 	}
 }
 
@@ -286,10 +293,11 @@ static void add_list(const struct repository *repository, git_index *index, git_
 
 /* libgit2 would open a submodule to compare it with the index, so the submodule's own look does
  * that.  Only its staged changes are compared here. */
-static git_status_list *list_files(const struct repository *repository, git_status_show_t show)
+static git_status_list *list_files(const struct repository *repository, git_status_show_t show,
+				   const struct strvec *paths)
 {
 	git_status_list *list = NULL;
-	const git_status_options options = {
+	git_status_options options = {
 		.version = GIT_STATUS_OPTIONS_VERSION,
 		.show = show,
 		.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
@@ -298,6 +306,10 @@ static git_status_list *list_files(const struct repository *repository, git_stat
 			 (show == GIT_STATUS_SHOW_INDEX_ONLY ? 0
 							     : GIT_STATUS_OPT_EXCLUDE_SUBMODULES),
 	};
+	if (paths) {
+		options.pathspec.strings = paths->items;
+		options.pathspec.count = paths->count;
+	}
 	if (git_status_list_new(&list, repository->git, &options) < 0)
 		look_failed(repository, "its files cannot be compared");
 	return list;
@@ -309,12 +321,30 @@ static bool is_submodule(const git_diff_delta *delta)
 	       delta->new_file.mode == GIT_FILEMODE_COMMIT;
 }
 
+/* Where a few files alone can have changes, libgit2 need not look at all others.  A verdict also
+ * wants whole directories that are ignored.  False: there are too many. */
+static bool few_paths(const struct repository *repository, git_index *index,
+		      const struct tree *tree, struct strvec *ret)
+{
+	const size_t count = git_index_entrycount(index);
+	for (size_t i = 0; i < count && ret->count <= FEW_PATHS; i++) {
+		const git_index_entry *entry = git_index_get_byindex(index, i);
+		if (!(entry->flags & GIT_INDEX_ENTRY_VALID))
+			strvec_push(ret, entry->path);
+	}
+	for (size_t i = 0; i < tree->count && ret->count <= FEW_PATHS; i++)
+		if (!tree->files[i].is_tracked)
+			strvec_push(ret, tree->files[i].path);
+	return repository->look->changes && ret->count && ret->count <= FEW_PATHS;
+}
+
 /* What is staged, and what is not; the latter only if the tree differs from the index. */
 static git_status_list *list_changes(const struct repository *repository, git_index *index,
 				     struct timespec written, struct tree *tree)
 {
 	bool is_clean = proof_find(repository, index, written, tree);
-	git_status_list *staged = list_files(repository, GIT_STATUS_SHOW_INDEX_ONLY);
+	cleanup_strvec struct strvec paths = { 0 };
+	git_status_list *staged = list_files(repository, GIT_STATUS_SHOW_INDEX_ONLY, NULL);
 	if (is_clean || !staged)
 		return staged;
 	proof_mark(index, tree);
@@ -322,11 +352,13 @@ static git_status_list *list_changes(const struct repository *repository, git_in
 	for (size_t i = 0; i < count; i++) {
 		const git_status_entry *entry = git_status_byindex(staged, i);
 		proof_unmark(index, path_of(entry));
+		strvec_push(&paths, path_of(entry));
 		if (is_submodule(entry->head_to_index))
 			add_entry(repository, index, entry);
 	}
 	git_status_list_free(staged);
-	return list_files(repository, GIT_STATUS_SHOW_INDEX_AND_WORKDIR);
+	return list_files(repository, GIT_STATUS_SHOW_INDEX_AND_WORKDIR,
+			  few_paths(repository, index, tree, &paths) ? &paths : NULL);
 }
 
 void status_add_files(const struct repository *repository, struct tree *tree)
@@ -343,6 +375,8 @@ void status_add_files(const struct repository *repository, struct tree *tree)
 		add_list(repository, index, list, tree);
 	git_status_list_free(list);
 	git_index_free(index);
+	if (repository->look->changes)
+		changes_count_lines(repository);
 }
 
 const git_oid *status_gitlink(git_repository *git, const char *path)

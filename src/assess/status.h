@@ -17,5 +17,9 @@ void status_add_states(const struct repository *repository);
  * gets its marks (proof_mark()). */
 void status_add_files(const struct repository *repository, struct tree *tree);
 
+/* Add one file.  code: as git status has it. */
+void status_add_file(const struct repository *repository, const char *code, const char *path,
+		     const char *detail);
+
 /* The commit that the index has for a submodule at this path, or NULL.  Borrowed from git. */
 const git_oid *status_gitlink(git_repository *git, const char *path);

@@ -117,6 +117,12 @@ grep -q '  one$' <<<"$(agentdeck search Remember me)" || fail "search: $(agentde
 holds 64 search ' '
 holds 0 'session show' one
 holds 0 'session path' one
+holds 1 'session changes' one
+( cd "$root/work" && git init -q -b main && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one )
+holds 0 add "$root/work" --worktree -t changed --agent demo
+printf 'u\n' >"$(agentdeck path changed)/new"
+holds 0 'session changes' changed --diff
+grep -q '"path": "new"' "$root/out" || fail "changes: $(<"$root/out")"
 holds 0 'session check' one
 id=$(sed -n 's/^  "id": "\(.*\)",$/\1/p' "$root/out")
 AGENTDECK_INSTANCE=$id holds 0 'session current'
@@ -249,7 +255,7 @@ wait "$follower" 2>/dev/null
 cp "$root/events" "$root/out"
 held events
 # one may change, too: its turn has just ended
-[[ $(sed 's/.*"event":"\([a-z_]*\)".*/\1/' "$root/events" | uniq -c | tr -s ' \n' ' ') = ' 5 snapshot 1 snapshot_complete '[12]' changed ' ]] ||
+[[ $(sed 's/.*"event":"\([a-z_]*\)".*/\1/' "$root/events" | uniq -c | tr -s ' \n' ' ') = ' 6 snapshot 1 snapshot_complete '[12]' changed ' ]] ||
 	fail "events: $(<"$root/events")"
 
 # What was lost, and what cannot come back.
@@ -382,7 +388,7 @@ state_of() {
 
 # The words behind each command that reads, and behind each option that makes one read.
 declare -A words=(
-	[list]='' [status]='' ['session show']=one ['session path']=one ['session check']=one
+	[list]='' [status]='' ['session show']=one ['session path']=one ['session changes']=changed ['session check']=one
 	['session current']='' ['session output']=one [history]=hello [search]=me [diff]='' [doctor]=''
 	['agents list']='' ['agents show']=demo ['agents check']='' ['group list']=''
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''

@@ -100,6 +100,17 @@ void assess_branch(const struct origin *origin, int timeout_ms, struct verdict *
 	ask_again("branch", origin, timeout_ms, ret);
 }
 
+int assess_changes(const struct origin *origin, bool with_diff, int timeout_ms, struct changes *ret,
+		   struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	return ask(with_diff ? "diff" : "changes", origin, timeout_ms, &result, err) < 0 ||
+			       changes_parse(strbuf_text(&result.output), result.output.length, ret,
+					     err) < 0
+		       ? -1
+		       : 0;
+}
+
 int assess_origin(struct origin *origin, int timeout_ms, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };

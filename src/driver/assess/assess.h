@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "model/workspace/changes.h"
 #include "model/workspace/origin.h"
 #include "model/workspace/verdict.h"
 
@@ -21,6 +22,11 @@ void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict 
 /* May its branch be deleted?  Only source, branch and base (a commit of the source) are used: the
  * tree may be gone. */
 void assess_branch(const struct origin *origin, int timeout_ms, struct verdict *ret);
+
+/* What was made in it?  with_diff: also the differences, line by line.  ERROR_UNAVAILABLE: there is
+ * no such program.  ERROR_CHILD: it gave no answer.  *ret: changes_free(). */
+int assess_changes(const struct origin *origin, bool with_diff, int timeout_ms, struct changes *ret,
+		   struct error *err);
 
 /* Complete a record of a tree that was just made: its refs, remotes, stashes and rules.  Members
  * that say where it came from must be set.  ERROR_UNAVAILABLE: there is no such program. */

@@ -71,10 +71,26 @@ static void judge_unrecorded(const struct workspace *workspace, struct verdict *
 			can_be ? "" : ", since ", can_be ? "" : err.message);
 }
 
+int tree_read_record(int directory, const struct workspace *workspace, struct origin *ret,
+		     struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_origin struct origin origin = { 0 };
+	int r = fs_read(directory, TREE_ORIGIN, ORIGIN_JSON_MOST, &text, err);
+	if (r != 0)
+		return r < 0 ? -1 : TREE_ABSENT;
+	if (origin_parse(strbuf_text(&text), text.length, &origin, err) < 0)
+		return -1;
+	if (!streq(origin.path, workspace->path))
+		return error_set(err, ERROR_CORRUPT, "its record is of another tree");
+	*ret = origin;
+	origin = (struct origin){ 0 };
+	return 0;
+}
+
 static void judge(const struct deck *deck, int directory, const struct instance *instance,
 		  struct verdict *ret)
 {
-	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_error struct error err = { 0 };
 	cleanup_origin struct origin origin = { 0 };
 	cleanup_free char *gone = tree_source_gone(deck, instance);
@@ -82,13 +98,11 @@ static void judge(const struct deck *deck, int directory, const struct instance 
 		verdict_unknown(ret, "", "%s", gone);
 		return;
 	}
-	int r = fs_read(directory, TREE_ORIGIN, ORIGIN_JSON_MOST, &text, &err);
+	int r = tree_read_record(directory, instance->workspace, &origin, &err);
 	if (r > 0)
 		judge_unrecorded(instance->workspace, ret);
-	else if (r < 0 || origin_parse(strbuf_text(&text), text.length, &origin, &err) < 0)
+	else if (r < 0)
 		verdict_unknown(ret, "", "%s", err.message);
-	else if (!streq(origin.path, instance->workspace->path))
-		verdict_unknown(ret, "", "its record is of another tree");
 	else
 		assess_verdict(&origin, ASSESS_TIMEOUT_MS, ret);
 }

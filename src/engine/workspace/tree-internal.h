@@ -4,6 +4,7 @@
  *
  *   tree-place.c    where it is
  *   tree.c          plan a tree, and make it
+ *   tree-changes.c  what its agent has made in it
  *   tree-delete.c   judge it, and delete it
  *   tree-compare.c  would it be the same if it was made again?
  *   tree-gone.c     what to say of one that is not there
@@ -33,6 +34,10 @@ char *tree_source_gone(const struct deck *deck, const struct instance *instance)
 
 /* The record of its tree without what only the tree tells (assess_origin()).  The caller frees. */
 struct origin tree_origin(const struct workspace *workspace);
+
+/* What was written down of the tree when it was made.  TREE_ABSENT: nothing.  *ret: origin_free(). */
+int tree_read_record(int directory, const struct workspace *workspace, struct origin *ret,
+		     struct error *err);
 
 /* The path of the tree of a new session. */
 int tree_choose(const struct deck *deck, const char *id, const char *source, char **ret,

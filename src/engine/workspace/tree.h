@@ -14,6 +14,7 @@
 #pragma once
 
 #include "engine/deck/deck.h"
+#include "model/workspace/changes.h"
 #include "model/workspace/verdict.h"
 
 /* How the name of a branch begins that its user did not name. */
@@ -50,6 +51,12 @@ int tree_move_source(const struct deck *deck, struct instance *instance, const c
 enum { TREE_ABSENT = 1 };
 int tree_judge(const struct deck *deck, const struct instance *instance, struct verdict *ret,
 	       struct error *err);
+
+/* What has its agent made in it?  Of a worktree that is gone, on its branch.  ERROR_INVALID: the
+ * instance has no tree to itself; ERROR_NOT_FOUND: nothing of it is there.  What cannot be found
+ * out is in ret->unknown.  *ret: changes_free(). */
+int tree_changes(const struct deck *deck, const struct instance *instance, bool with_diff,
+		 struct changes *ret, struct error *err);
 
 /* May what is at the tree's path be deleted?  It is in the directory of the profile, or below the
  * root of the configuration, or the record beside the tree's session names it.  ERROR_EXISTS. */

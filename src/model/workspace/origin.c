@@ -76,6 +76,7 @@ void origin_free(struct origin *origin)
 	free(origin->path);
 	free(origin->branch);
 	free(origin->base);
+	free(origin->into);
 	free(origin->exclude);
 	free_pairs(origin->refs, origin->ref_count);
 	free_pairs(origin->remotes, origin->remote_count);
@@ -106,6 +107,8 @@ struct json_object *origin_to_json(const struct origin *origin)
 	json_set(json, "path", json_raw_text(origin->path));
 	json_set(json, "branch", origin->branch ? json_raw_text(origin->branch) : NULL);
 	json_set_string(json, "base", origin->base);
+	if (origin->into)
+		json_set(json, "into", json_raw_text(origin->into));
 	json_set_bool(json, "made_branch", origin->made_branch);
 	json_set(json, "refs", pairs_to_json(origin->refs, origin->ref_count));
 	json_set(json, "remotes", pairs_to_json(origin->remotes, origin->remote_count));
@@ -210,6 +213,7 @@ static int from_json(struct json_object *json, struct origin *origin, struct err
 	    read_path(json, "path", &origin->path, err) < 0 ||
 	    read_optional(json, "branch", is_name, &origin->branch, err) < 0 ||
 	    read_optional(json, "base", origin_is_oid, &origin->base, err) < 0 ||
+	    read_optional(json, "into", is_name, &origin->into, err) < 0 ||
 	    read_optional(json, "exclude", is_digest, &origin->exclude, err) < 0 ||
 	    read_pairs(json_get_array(json, "refs"), &origin->refs, &origin->ref_count, err) < 0 ||
 	    read_pairs(json_get_array(json, "remotes"), &origin->remotes, &origin->remote_count,

@@ -29,6 +29,9 @@ struct origin {
 	char *path;   /* absolute path of the tree */
 	char *branch; /* short name of the branch that was checked out, or NULL */
 	char *base;   /* commit that was checked out, or NULL: the branch had none */
+	/* Branch of the source that its work is to be merged into, or NULL: the one that is checked
+	 * out there.  It is not in a record, but in the question about one. */
+	char *into;
 	bool made_branch;         /* the branch was made for this tree, and ends with it */
 	struct origin_pair *refs; /* every ref of the tree's repository: full name, object */
 	size_t ref_count;
