@@ -331,6 +331,19 @@ void machine_reboot(void)
 	change_power("reboot", true);
 }
 
+/* Meanwhile the host takes no command. */
+void machine_soft_reboot(void)
+{
+	const char *logind = machine_root_ok(
+		WORDS("systemctl", "show", "-P", "MainPID", "systemd-logind.service"));
+	const struct process before = machine_process((pid_t)strtol(logind, NULL, 10));
+	const char *const *is_up = as_root(WORDS("systemctl", "is-active", "multi-user.target"));
+	machine_root_ok(WORDS("systemctl", "soft-reboot"));
+	WAIT_FOR(!machine_alive(&before), "the machine does not end");
+	WAIT_FOR(outside(is_up, COMMAND_TIMEOUT_MS).status == 0, "the machine does not come back");
+	await_manager();
+}
+
 void machine_powercut(void)
 {
 	change_power("powercut", false);

@@ -90,7 +90,9 @@ const char *machine_source(const char *path);
 const char *machine_cache(void);
 
 /* The machine's power.  An orderly end waits for ever for what machine_background() runs. */
-void machine_reboot(void);   /* an orderly reboot, until it is up again */
+void machine_reboot(void); /* an orderly reboot, until it is up again */
+/* All but the kernel and systemd, which must have it (254 and later), ends and starts again. */
+void machine_soft_reboot(void);
 void machine_powercut(void); /* ends every process at once */
 void machine_boot(void);
 const char *machine_boot_id(void);
