@@ -1490,7 +1490,7 @@ case_role() {
 	refused 2 'no role that you trust' role untrust "$home/user/role"
 	refused 64 'leave --role or --image out' add . -t a --agent demo --role . --image web:1
 	refused 64 '--role is for .*: leave --no-container out' add . -t a --agent demo --role . --no-container
-	refused 64 'clone the repository' role check https://example.org/role
+	refused 64 'a role comes from' role check http://example.org/role
 }
 
 case_container_recipe() {

@@ -3,13 +3,20 @@
 #include "cli/cmd/roles.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
+#include "engine/role/fetch.h"
 
 #include "base/clock.h"
 
 static int read_source(const struct app *app, struct role_source *ret, struct error *err)
 {
-	const char *directory = app->operands.count ? app->operands.items[0] : ".";
-	return role_source_read(&app->deck, directory, NULL, NULL, ret, err);
+	const char *where = app->operands.count ? app->operands.items[0] : ".";
+	return role_source_fetch(&app->deck, where, NULL, NULL, ret, err);
+}
+
+/* A URL is also fine. */
+static struct offer offer_directories(const struct app *line UNUSED, bool behind_dashes UNUSED)
+{
+	return (struct offer){ .kind = VALUE_DIRECTORY };
 }
 
 static void print_source(const struct app *app, const struct role_source *source,
@@ -29,7 +36,7 @@ static int cmd_role_check(struct app *app, struct error *err)
 	if (read_source(app, &source, err) < 0)
 		return -1;
 	role_judge(&source, &lines);
-	strvec_pushf(&lines, "%s: %s", source.file, role_verdict_name(source.role.verdict));
+	strvec_pushf(&lines, "%s: %s", source.name, role_verdict_name(source.role.verdict));
 	print_source(app, &source, &lines);
 	return source.role.verdict == ROLE_REFUSED ? 1 : 0;
 }
@@ -74,7 +81,7 @@ static char *file_of(const struct app *app, const struct trusted_list *list)
 		if (streq(list->items[i].file, word))
 			return xstrdup(word);
 	return role_source_read(&app->deck, word, NULL, NULL, &source, NULL) == 0
-		       ? TAKE_PTR(source.file)
+		       ? TAKE_PTR(source.name)
 		       : xstrdup(word);
 }
 
@@ -129,37 +136,41 @@ static int cmd_role_list(struct app *app, struct error *err)
 
 const struct command command_role_check = {
 	.name = "role check",
-	.arguments = "[PATH]",
+	.arguments = "[WHAT]",
 	.summary = "say what of a devcontainer.json runs, asks or is refused",
 	.kind = COMMAND_READS,
 	.flags = NEEDS_DECK | HAS_JSON,
+	.offer = offer_directories,
 	.run = cmd_role_check,
 };
 
 const struct command command_role_show = {
 	.name = "role show",
-	.arguments = "[PATH]",
+	.arguments = "[WHAT]",
 	.summary = "show the environment that a devcontainer.json describes",
 	.kind = COMMAND_READS,
 	.flags = NEEDS_DECK | HAS_JSON,
+	.offer = offer_directories,
 	.run = cmd_role_show,
 };
 
 const struct command command_role_trust = {
 	.name = "role trust",
 	.kind = COMMAND_CHANGES,
-	.arguments = "[PATH]",
+	.arguments = "[WHAT]",
 	.summary = "let sessions use a role as it is now",
 	.flags = NEEDS_STORE | HAS_JSON,
+	.offer = offer_directories,
 	.run = cmd_role_trust,
 };
 
 const struct command command_role_untrust = {
 	.name = "role untrust",
 	.kind = COMMAND_CHANGES,
-	.arguments = "[PATH]",
+	.arguments = "[WHAT]",
 	.summary = "ask again before a session uses a role",
 	.flags = NEEDS_STORE | HAS_JSON,
+	.offer = offer_directories,
 	.run = cmd_role_untrust,
 };
 

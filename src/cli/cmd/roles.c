@@ -31,7 +31,9 @@ static void describe_parts(const struct role_source *source, struct strvec *ret)
 		const char *label, *value;
 	} lines[] = {
 		{ "Role:", role->name },
-		{ "File:", source->file },
+		{ "File:", source->name },
+		{ "Ref:", source->ref },
+		{ "Commit:", source->commit },
 		{ "Image:", role->image },
 		{ "Dockerfile:", source->dockerfile },
 		{ "Built from:", source->context },
@@ -64,7 +66,12 @@ static void describe_parts(const struct role_source *source, struct strvec *ret)
 
 void role_judge(const struct role_source *source, struct strvec *ret)
 {
-	cleanup_free char *file = visible(source->file);
+	cleanup_free char *file = visible(source->name);
+	if (source->before)
+		strvec_pushf(ret,
+			     "%s: %s was at commit %s when it was fetched last, and is at %s now",
+			     file, source->ref ? source->ref : "the default branch", source->before,
+			     source->commit);
 	for (size_t i = 0; i < source->role.count; i++) {
 		const struct role_finding *finding = &source->role.findings[i];
 		cleanup_free char *line = finding->line ? xasprintf(":%u", finding->line) : NULL;
@@ -117,6 +124,10 @@ struct json_object *json_of_role(const struct role_source *source)
 	const struct role *role = &source->role;
 	struct json_object *object = json_object_new_object();
 	json_set(object, "path", json_text(source->file));
+	json_set(object, "url", source->url ? json_text(source->url) : NULL);
+	json_set_string(object, "ref", source->ref);
+	json_set_string(object, "commit", source->commit);
+	json_set_string(object, "commit_before", source->before);
 	json_set_string(object, "verdict", role_verdict_name(role->verdict));
 	json_set_string(object, "name", role->name);
 	json_set_string(object, "image", role->image);
@@ -141,7 +152,7 @@ struct json_object *json_of_role(const struct role_source *source)
 static int refuse(const struct role_source *source, struct error *err)
 {
 	const struct role *role = &source->role;
-	cleanup_free char *file = visible(source->file);
+	cleanup_free char *file = visible(source->name);
 	size_t i = 0;
 	while (i + 1 < role->count && role->findings[i].verdict != ROLE_REFUSED)
 		i++;
@@ -153,7 +164,7 @@ static int refuse(const struct role_source *source, struct error *err)
 
 static int refuse_untrusted(const struct role_source *source, enum trust trust, struct error *err)
 {
-	cleanup_free char *file = visible(source->file), *root = visible(source->root);
+	cleanup_free char *file = visible(source->name), *where = visible(source->where);
 	return error_set(err, ERROR_INVALID,
 			 "%s %s: look at it with agentdeck role show %s, and then run agentdeck "
 			 "role trust %s",
@@ -161,7 +172,7 @@ static int refuse_untrusted(const struct role_source *source, enum trust trust, 
 			 trust == TRUST_CHANGED ? "has changed since you trusted it, or what it is "
 						  "built from has"
 						: "is a role that you do not trust yet",
-			 root, root);
+			 where, where);
 }
 
 static void show_changes(const struct strvec *changes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A clone that an agent has worked in is read by git outside (ls-remote, fetch), which would give
- * the next agent what a link or a file there leads to: any repository of the user's.
+ * A repository that an agent has worked in is read by git outside (ls-remote, fetch), which would
+ * give the next agent what a link or a file there leads to: any repository of the user's.
  */
 #include "base/fsutil.h"
 #include "driver/git/git-internal.h"
@@ -43,15 +43,25 @@ static int refuse(const char *tree, const char *name, struct error *err)
 	cleanup_free char *where = visible(tree), *what = visible(name);
 	return error_set(err, ERROR_INVALID,
 			 "the Git directory of %s leads elsewhere (%s), so git outside would read "
-			 "other files of yours: remove that, or fork without its tree",
+			 "other files of yours: remove that, or do without that tree",
 			 where, what);
+}
+
+/* That of a bare repository is the repository. */
+static int open_git_directory(const char *tree)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	cleanup_free char *path = path_join(tree, ".git"), *head = path_join(tree, "HEAD");
+	const int fd = fs_openat(AT_FDCWD, path, flags, 0);
+	return fd < 0 && errno == ENOENT && access(head, F_OK) == 0
+		       ? fs_openat(AT_FDCWD, tree, flags, 0)
+		       : fd;
 }
 
 int gitcmd_check_confined(const char *tree, struct error *err)
 {
-	cleanup_free char *path = path_join(tree, ".git"), *name = NULL;
-	cleanup_close int fd = fs_openat(AT_FDCWD, path,
-					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	cleanup_free char *name = NULL;
+	cleanup_close int fd = open_git_directory(tree);
 	if (fd < 0)
 		return errno == ENOENT
 			       ? error_set(err, ERROR_NOT_FOUND, "%s has no Git directory", tree)

@@ -6,6 +6,7 @@
  *   branch.c   deleting a branch
  *   linked.c   git's record of a linked work tree
  *   confined.c a repository that an agent has worked in
+ *   snapshot.c, snapshot-files.c  one commit of a repository of others (snapshot.h)
  */
 #pragma once
 
@@ -16,6 +17,9 @@
 
 enum { GITCMD_ASK_MS = 30 * 1000 };
 
+/* Ours, without the variables that would send git elsewhere. */
+void gitcmd_environment(struct strvec *ret);
+int gitcmd_refuse_missing(struct error *err);
 /* words: NULL-terminated.  Any exit status is fine here. */
 int gitcmd_run(const char *directory, const char *const *words, int timeout_ms,
 	       struct child_result *ret, struct error *err);
@@ -35,3 +39,15 @@ int gitcmd_ask_about_worktree(const char *source, const char *path, struct gitcm
 int gitcmd_remove_worktree(const char *source, const char *path, struct error *err);
 /* Does the Git directory of this work tree lead nowhere else?  ERROR_INVALID. */
 int gitcmd_check_confined(const char *tree, struct error *err);
+
+/* ---- snapshot.c ---- */
+
+/* What git is asked about the repository that keeps the commits. */
+struct snapshot_call {
+	const char *const *words;   /* NULL-terminated */
+	const struct strbuf *input; /* NULL: none */
+	size_t max_output;          /* of struct child_request */
+};
+/* Any exit status is fine here. */
+int snapshot_ask(const char *repository, const struct snapshot_call *call, struct child_result *ret,
+		 struct error *err);

@@ -33,7 +33,7 @@ static bool is_kept(const char *variable)
 	       starts_with(variable, "GIT_SSL") || starts_with(variable, "GIT_ASKPASS");
 }
 
-static void make_environment(struct strvec *ret)
+void gitcmd_environment(struct strvec *ret)
 {
 	for (char **variable = environ; *variable; variable++)
 		if (is_kept(*variable) && !starts_with(*variable, "LC_ALL="))
@@ -41,6 +41,12 @@ static void make_environment(struct strvec *ret)
 	strvec_push(ret, "LC_ALL=C");
 	strvec_push(ret, "GIT_TERMINAL_PROMPT=0");
 	strvec_push(ret, "GIT_OPTIONAL_LOCKS=0");
+}
+
+int gitcmd_refuse_missing(struct error *err)
+{
+	return error_set(err, ERROR_UNAVAILABLE,
+			 "git is not installed: install git, or use the directory itself");
 }
 
 int gitcmd_run(const char *directory, const char *const *words, int timeout_ms,
@@ -51,17 +57,14 @@ int gitcmd_run(const char *directory, const char *const *words, int timeout_ms,
 							"core.hooksPath=/dev/null", "-c",
 							"core.fsmonitor=false", NULL });
 	strvec_push_array(&argv, words);
-	make_environment(&environment);
+	gitcmd_environment(&environment);
 	const struct child_request request = {
 		.argv = (const char *const *)strvec_argv(&argv),
 		.environment = strvec_argv(&environment),
 		.max_output = OUTPUT_MAX,
 	};
-	int r = child_run(&request, timeout_ms, ret, err);
-	if (r == CHILD_NOT_INSTALLED)
-		return error_set(err, ERROR_UNAVAILABLE,
-				 "git is not installed: install git, or use the directory itself");
-	return r;
+	const int r = child_run(&request, timeout_ms, ret, err);
+	return r == CHILD_NOT_INSTALLED ? gitcmd_refuse_missing(err) : r;
 }
 
 static int fail(const struct child_result *result, const char *what, struct error *err)

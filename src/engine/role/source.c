@@ -14,6 +14,12 @@ void role_source_clear(struct role_source *source)
 {
 	free(source->root);
 	free(source->file);
+	free(source->name);
+	free(source->where);
+	free(source->url);
+	free(source->ref);
+	free(source->commit);
+	free(source->before);
 	free(source->text);
 	free(source->context);
 	free(source->dockerfile);
@@ -71,9 +77,9 @@ static int find_file(const char *directory, char **ret, struct error *err)
 }
 
 /* A role that is named by the directory of its file has the project's files, too. */
-static char *root_of(const char *directory)
+static char *root_of(const char *directory, const char *top)
 {
-	const char *at = strstr(directory, "/" OF_ROLES);
+	const char *at = strstr(directory + strlen(or_empty(top)), "/" OF_ROLES);
 	const size_t length = strlen("/" OF_ROLES);
 	const bool is_inside = at && at > directory && (!at[length] || at[length] == '/');
 	return is_inside ? xstrndup(directory, (size_t)(at - directory)) : xstrdup(directory);
@@ -143,14 +149,15 @@ static void gather_variables(const struct container_defaults *defaults, struct s
 	}
 }
 
-static int read_role(const struct deck *deck, const char *workspace, const char *group,
+static int read_role(const struct deck *deck, const struct role_place *place,
 		     struct role_source *source, struct error *err)
 {
-	const struct container_defaults defaults = settings_container(&deck->settings, group);
+	const struct container_defaults defaults = settings_container(&deck->settings,
+								      place->group);
 	cleanup_strvec struct strvec variables = { 0 };
-	cleanup_free char *shown = visible(source->file);
+	cleanup_free char *shown = visible(source->name);
 	struct role_order order = { .path = shown,
-				    .workspace = workspace ? workspace : source->root,
+				    .workspace = place->workspace ? place->workspace : source->root,
 				    .environment = &variables,
 				    .rights = RIGHTS_STANDARD };
 	gather_variables(&defaults, &variables);
@@ -162,32 +169,50 @@ static int read_role(const struct deck *deck, const char *workspace, const char 
 static int refuse_directory(const char *directory, struct error *err)
 {
 	cleanup_free char *shown = visible(directory);
-	return strstr(directory, "://") || starts_with(directory, "git@")
-		       ? error_set(err, ERROR_USAGE,
-				   "%s: a role is a directory: clone the repository, and name "
-				   "where it is",
-				   shown)
-		       : error_set(err, ERROR_NOT_FOUND, "%s is no directory", shown);
+	return error_set(err, ERROR_NOT_FOUND, "%s is no directory", shown);
+}
+
+/* A link of a repository can lead to another part of it, and no further. */
+static int check_top(const struct role_place *place, const char *real, struct error *err)
+{
+	cleanup_free char *shown = visible(place->directory);
+	return !place->top || path_is_below(real, place->top)
+		       ? 0
+		       : error_set(err, ERROR_INVALID, "%s leads out of its repository", shown);
+}
+
+int role_source_read_at(const struct deck *deck, const struct role_place *place,
+			struct role_source *ret, struct error *err)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	cleanup_free char *real = NULL, *name = NULL;
+	const int r = fs_real_directory(place->directory, &real, err);
+	if (r != 0)
+		return r < 0 ? -1 : refuse_directory(place->directory, err);
+	if (check_top(place, real, err) < 0 || find_file(real, &name, err) < 0)
+		return -1;
+	source.root = root_of(real, place->top);
+	if (settle_path(real, name, source.root, &source.file, err) < 0)
+		return -1;
+	source.name = place->top ? xasprintf("%s%s", place->called,
+					     source.file + strlen(place->top) + 1)
+				 : xstrdup(source.file);
+	source.where = xstrdup(real);
+	if (read_text(source.file, ROLE_MAX_BYTES, &source.text, err) < 0 ||
+	    read_role(deck, place, &source, err) < 0 || settle_build(&source, err) < 0)
+		return -1;
+	*ret = source;
+	source = (struct role_source){ 0 };
+	return 0;
 }
 
 int role_source_read(const struct deck *deck, const char *directory, const char *workspace,
 		     const char *group, struct role_source *ret, struct error *err)
 {
-	cleanup_role_source struct role_source source = { 0 };
-	cleanup_free char *real = NULL, *name = NULL;
-	const int r = fs_real_directory(directory, &real, err);
-	if (r != 0)
-		return r < 0 ? -1 : refuse_directory(directory, err);
-	if (find_file(real, &name, err) < 0)
-		return -1;
-	source.root = root_of(real);
-	if (settle_path(real, name, source.root, &source.file, err) < 0 ||
-	    read_text(source.file, ROLE_MAX_BYTES, &source.text, err) < 0 ||
-	    read_role(deck, workspace, group, &source, err) < 0 || settle_build(&source, err) < 0)
-		return -1;
-	*ret = source;
-	source = (struct role_source){ 0 };
-	return 0;
+	const struct role_place place = { .directory = directory,
+					  .workspace = workspace,
+					  .group = group };
+	return role_source_read_at(deck, &place, ret, err);
 }
 
 /* ---- its digest ------------------------------------------------------------------------------ */

@@ -11,9 +11,16 @@
 #define ROLE_FILE "devcontainer.json"
 
 struct role_source {
-	char *root; /* real path of the directory that it may not leave */
-	char *file; /* real path of its devcontainer.json */
-	char *text; /* of that file */
+	char *root;  /* real path of the directory that it may not leave */
+	char *file;  /* real path of its devcontainer.json */
+	char *name;  /* of that file, for people and for trust: its path, or "URL#PATH" */
+	char *where; /* how a command line names the role */
+	/* Of a role from a Git repository (fetch.h); all NULL: it is a directory. */
+	char *url;    /* or the path of a repository of this machine */
+	char *ref;    /* that its user named, or NULL */
+	char *commit; /* what the ref is now */
+	char *before; /* another commit, which it was when it was fetched last; or NULL */
+	char *text;   /* of that file */
 	/* Of a role with a Dockerfile: real paths, and the Dockerfile below the context. */
 	char *context, *dockerfile;
 	char *dockerfile_text;
@@ -31,6 +38,17 @@ void role_source_clear(struct role_source *source);
  * ERROR_CORRUPT: see role_read(). */
 int role_source_read(const struct deck *deck, const char *directory, const char *workspace,
 		     const char *group, struct role_source *ret, struct error *err);
+
+/* Where a role is looked for. */
+struct role_place {
+	const char *directory;
+	const char *top;    /* NULL, or a directory that its files are in, without links */
+	const char *called; /* with top: what people call that directory, "URL#" */
+	const char *workspace, *group;
+};
+/* As role_source_read(), but below another name.  ERROR_INVALID: it is not below the top. */
+int role_source_read_at(const struct deck *deck, const struct role_place *place,
+			struct role_source *ret, struct error *err);
 
 /* Digest all that the role is made of: its file, the directory .devcontainer that the file is in,
  * the build context with the Dockerfile, and what the role asks for.  ERROR_INVALID: too much. */

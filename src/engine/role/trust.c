@@ -70,7 +70,7 @@ int trust_look(const struct deck *deck, const struct role_source *source, enum t
 	cleanup_json struct json_object *root = NULL;
 	if (load(deck, &root, err) < 0)
 		return -1;
-	const struct json_object *before = json_get_object(root, source->file);
+	const struct json_object *before = json_get_object(root, source->name);
 	if (!before) {
 		*ret = TRUST_NONE;
 		return 0;
@@ -94,7 +94,7 @@ static void keep_text(struct json_object *object, const char *key, const char *t
 
 int trust_give(const struct deck *deck, const struct role_source *source, struct error *err)
 {
-	if (!is_utf8(source->file, strlen(source->file)))
+	if (!is_utf8(source->name, strlen(source->name)))
 		return error_set(err, ERROR_INVALID,
 				 "a role can be trusted only where its path is UTF-8: move it");
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
@@ -106,7 +106,7 @@ int trust_give(const struct deck *deck, const struct role_source *source, struct
 	json_set_int(object, "at", clock_wall_us());
 	keep_text(object, "text", source->text);
 	keep_text(object, "dockerfile", source->dockerfile_text);
-	json_set(root, source->file, object);
+	json_set(root, source->name, object);
 	return save(deck, root, err);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which roles their user trusts: <state>/roles.json.  The key is the path of the role's file, and
- * the trust is in all that the role was made of then: role_source_digest().
+ * Which roles their user trusts: <state>/roles.json.  The key is the name of the role's file
+ * (struct role_source), and the trust is in all that the role was made of then:
+ * role_source_digest().
  */
 #pragma once
 
