@@ -36,7 +36,7 @@ set_up() {
 	id="" tree=""
 	mkdir "$home/user" "$home/tmp" "$home/work"
 	mkdir -m 700 "$home/deck"
-	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
+	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n[ui]\npreview = false\n' >"$home/deck/config.toml"
 	terminal=(tmux -S "$home/terminal" -f /dev/null)
 	environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 		-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
@@ -124,16 +124,16 @@ stage_is() {	# STAGE
 
 case_no_session_yet() {
 	open 80 24
-	await 'Enter attach' && look empty-80x24
+	await '\? help' && look empty-80x24
 	open 80 24 agentdeck
-	await 'Enter attach' && look empty-80x24 && keys q
+	await '\? help' && look empty-80x24 && keys q
 	await '^ended: 0'
 }
 
 case_without_a_word_the_sessions_are_shown() {
 	some_sessions
 	open 80 24 agentdeck
-	await 'Enter attach' && keys q
+	await '\? help' && keys q
 	await 'ended: 0'
 }
 
@@ -143,7 +143,7 @@ case_three_sizes() {
 	for size in '80 24' '120 40' '40 12'; do
 		# shellcheck disable=SC2086
 		open $size
-		await 'Enter attach' && look "list-${size/ /x}"
+		await '\? help' && look "list-${size/ /x}"
 		keys '?'
 		await 'scroll' && look "help-${size/ /x}"
 	done
@@ -151,7 +151,7 @@ case_three_sizes() {
 
 case_the_help_names_each_key() {
 	open 120 112
-	await 'Enter attach' && keys '?'
+	await '\? help' && keys '?'
 	await 'one line up' && await 'any other key back' && look help-120x112
 }
 
@@ -161,7 +161,7 @@ case_home_and_end_of_other_terminals_are_known() {
 	some_sessions
 	for keys in '31 7e:34 7e' '37 7e:38 7e' '48:46'; do
 		open 80 24
-		await 'Enter attach' || return
+		await '\? help' || return
 		# shellcheck disable=SC2086
 		keys -H 1b 5b ${keys#*:} && await "^$home/work/a$"
 		# shellcheck disable=SC2086
@@ -171,12 +171,12 @@ case_home_and_end_of_other_terminals_are_known() {
 
 case_the_help_explains_the_signs_as_they_are_drawn() {
 	open 80 24
-	await 'Enter attach' && keys '?'
+	await '\? help' && keys '?'
 	await 'one line up' && keys PageDown PageDown PageDown PageDown PageDown PageDown
 	await '^●  .* busy' && await '^Behind the status' && look help-end-80x24
-	printf '[ui]\nascii = true\n' >>"$home/deck/config.toml"
+	printf 'ascii = true\n' >>"$home/deck/config.toml"
 	open 80 24
-	await 'Enter attach' && keys '?' PageDown PageDown PageDown PageDown PageDown PageDown
+	await '\? help' && keys '?' PageDown PageDown PageDown PageDown PageDown PageDown
 	await '^\*  .* busy'
 }
 
@@ -187,10 +187,10 @@ case_a_filter_is_told_until_it_is_taken_back() {
 	await '\? api' && keys f
 	await '1 shown' && await '^Only those that need you \(Esc shows all\)' && keys Down
 	await '^Only those that need you \(Esc' && keys Escape
-	await '5 sessions  1 waiting$' && await_gone '^Only'
+	await '5 sessions  \? 1 waiting  · 4 stopped$' && await_gone '^Only'
 	# who waits is told on the narrowest terminal, too
 	"${terminal[@]}" resize-window -x 24 -y 12
-	await '^default  5  1 waiting$'
+	await '^default  5  \? 1 waiting$'
 }
 
 # scripts/make-picture draws the picture of the README from this golden screen.
@@ -215,21 +215,21 @@ case_the_picture_of_the_readme() {
 case_search_narrows_the_list() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys / b a c k
+	await '\? help' && keys / b a c k
 	await 'Search: back' && await '2 shown' && look search-80x24
 	keys Escape
-	await 'sessions$'
+	await 'sessions  '
 }
 
 case_an_agent_and_a_group_are_shown_alone() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys G z
+	await '\? help' && keys G z
 	await '2 shown' && await 'Only group work/back \(Esc shows all\)' && keys a
 	await 'Only demo Only group work/back'
 	keys Escape
 	await '^Only group work/back \(Esc' && keys Escape
-	await 'sessions$' && keys a
+	await 'sessions  ' && keys a
 	await 'Only demo \(Esc' && await_gone ' shown'
 }
 
@@ -238,7 +238,7 @@ case_the_next_profile_is_a_key_away() {
 	deck -p second add a -t other --agent demo
 	open 80 24
 	await '^agentdeck default \(of 2 profiles\)  5 sessions' && keys P
-	await '^agentdeck second \(of 2 profiles\)  1 session$' && await ' · other ' && keys P
+	await '^agentdeck second \(of 2 profiles\)  1 session  ' && await ' · other ' && keys P
 	await '^agentdeck default ' && keys q
 	await 'ended: 0' && restored 'after another profile'
 }
@@ -275,7 +275,7 @@ case_a_thousand_sessions_change_at_once() {
 	done
 	umask "$mask"
 	open 80 24
-	await '  1000 sessions$' && keys / m a n y Enter
+	await '  1000 sessions  ' && keys / m a n y Enter
 	await ', 0 shown'
 	for name in "$profile"/*/.changed; do mv "$name" "${name%/*}/instance.json"; done
 	await ', 999 shown' && keys G
@@ -301,7 +301,7 @@ case_a_storm_of_events_leaves_nothing() {
 			printf '%s\n' "${text//$id/$name}" >"$name/instance.json"
 		done)
 	open 80 24
-	await '  81 sessions$' && keys Tab / m a n y Enter
+	await '  81 sessions  ' && keys Tab / m a n y Enter
 	await ', 0 shown' && pid=$(ui_pid)
 	mask=$(umask) && umask 077
 	for round in {1..30}; do
@@ -337,15 +337,15 @@ case_a_search_looks_into_the_last_replies() {
 	keys Space x y
 	await 'No session matches'
 	keys Escape
-	await '5 sessions$'
+	await '5 sessions  '
 }
 
 case_a_resize_is_followed() {
 	some_sessions
 	open 80 24
-	await 'Enter attach'
+	await '\? help'
 	"${terminal[@]}" resize-window -x 40 -y 12 \; resize-window -x 100 -y 30 \; resize-window -x 40 -y 12
-	await '^Enter attach  \? help  q quit  / search$' && look list-40x12
+	await '^Enter start and attach  \? help' && look list-40x12
 }
 
 # While a line is typed, every size of a window that is dragged comes by.
@@ -353,7 +353,7 @@ case_a_storm_of_resizes_keeps_what_is_typed() {
 	local i columns sizes=()
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys m
+	await '\? help' && keys m
 	await 'Send to solo:'
 	for ((i = 0; i < 100; i++)); do
 		columns=$((20 + i * 37 % 120))
@@ -362,7 +362,7 @@ case_a_storm_of_resizes_keeps_what_is_typed() {
 	"${terminal[@]}" "${sizes[@]}" resize-window -x 200 -y 24
 	await "^Send to solo: $(printf '%.s0123456789' {1..10})\$" && keys Escape
 	"${terminal[@]}" resize-window -x 1 -y 1 \; resize-window -x 40 -y 12
-	await '^Enter attach' && look list-40x12
+	await '^Enter start and attach' && look list-40x12
 	# so does the form
 	keys c
 	await 'new session' && keys -l /tmp
@@ -373,7 +373,7 @@ case_a_storm_of_resizes_keeps_what_is_typed() {
 case_changes_appear_by_themselves() {
 	some_sessions
 	open 80 24
-	await 'Enter attach'
+	await '\? help'
 	deck rename solo renamed
 	await ' · renamed '
 	deck remove renamed --force
@@ -386,7 +386,7 @@ case_a_start_ends_with_what_the_agent_says() {
 	some_sessions
 	environment+=(AGENTDECK_DEMO_START_DELAY_MS=1500)
 	open 120 40
-	await 'Enter attach' && keys G s
+	await '\? help' && keys G s
 	# what is awaited is not what came of it
 	await '^web: started, conversation [0-9a-f-]+ *$' && await '○ web'
 	keys x
@@ -397,7 +397,7 @@ case_a_start_ends_with_what_the_agent_says() {
 	# of which a start warns
 	printf '[tmux.options]\nno-such-option = "x"\n' >>"$home/deck/config.toml"
 	open 120 40
-	await 'Enter attach' && keys G s
+	await '\? help' && keys G s
 	await '^web: its agent did not start: exit 3\. A shell is open in its place'
 }
 
@@ -408,7 +408,7 @@ case_enter_attaches_and_comes_back_to_the_same_place() {
 	await '○ web' && keys G
 	await "$home/work/a" && keys Enter
 	await '^\[web\]' && keys C-q
-	await 'Enter attach' && await "$home/work/a"
+	await '\? help' && await "$home/work/a"
 	keys q
 	await 'ended: 0' && await 'web keeps running'
 }
@@ -460,7 +460,7 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	printf '#!/bin/sh\n[ ! -e "%s/closed" ] || : <"%s/gate"\nexec agentdeck "$@"\n' "$home" "$home" >"$home/slow"
 	chmod +x "$home/slow"
 	open 120 40 agentdeck-ui --program "$home/slow"
-	await 'Enter attach' && keys G Tab
+	await '\? help' && keys G Tab
 	pid=$(ps -o pid= --ppid "$("${terminal[@]}" display-message -p '#{pane_pid}')" | tr -d " ")
 	await '─ web: screen' && await_child "$pid" '[DRS]' || return
 	kill -STOP "$pid"
@@ -476,7 +476,7 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 
 case_a_terminal_without_a_second_screen_is_left_empty() {
 	open 80 24 env TERM=vt100 agentdeck ui
-	await 'Enter attach' && keys q
+	await '\? help' && keys q
 	await '^ended: 0'
 	[[ $(screen | tr -d '[:space:]') == ended:0 ]] || fail "the deck is still there: $(screen)"
 }
@@ -489,10 +489,10 @@ modes() {
 
 case_a_crash_gives_the_terminal_back() {
 	local pid
-	printf '[ui]\nmouse = true\n' >>"$home/deck/config.toml"
+	printf 'mouse = true\n' >>"$home/deck/config.toml"
 	# shellcheck disable=SC2016 # the inner shell expands it
 	open 80 24 sh -c 'ulimit -c 0; agentdeck ui; status=$?; stty -a | tr ";" "\n" | grep -w icanon; exit $status'
-	await 'Enter attach'
+	await '\? help'
 	pid=$("${terminal[@]}" display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}')
 	[[ $pid == 101 ]] || fail "the deck has not taken the terminal: $pid"
 	pid=$(ps -o pid= --ppid "$("${terminal[@]}" display-message -p '#{pane_pid}')" | tr -d ' ')
@@ -540,7 +540,7 @@ case_the_preview_scrolls() {
 case_a_small_terminal_shows_the_preview_instead_of_the_list() {
 	some_sessions
 	open 40 12
-	await 'Enter attach' && keys Tab
+	await '\? help' && keys Tab
 	await '^─ solo: screen' && await_gone 'stopped' && keys Tab
 	await '^─ solo: last reply' && await '^solo has no reply yet' && keys G
 	await '^─ web: last reply' && keys Tab Tab Tab Tab
@@ -667,7 +667,7 @@ case_a_text_is_written_in_an_editor_and_sent() {
 	editor 'words from an editor' 0
 	open 120 40 env VISUAL="$home/editor" agentdeck ui
 	await '○ api' && keys G Up e
-	await 'Enter attach' && keys Tab
+	await '\? help' && keys Tab
 	await 'words from an editor'
 	compgen -G "$home/tmp/agentdeck-*.md" >/dev/null && fail 'the text is left behind'
 	# nothing that was typed is lost
@@ -676,11 +676,11 @@ case_a_text_is_written_in_an_editor_and_sent() {
 	await 'Press Enter to go back' && await 'your text is in .*agentdeck-.*\.md'
 	grep -q 'kept words' "$home/tmp"/agentdeck-*.md || fail 'the text is gone'
 	keys Enter
-	await 'Enter attach'
+	await '\? help'
 	editor '' 0
 	keys e
 	await 'the text is empty' && keys Enter
-	await 'Enter attach'
+	await '\? help'
 }
 
 case_the_preview_is_copied() {
@@ -712,10 +712,11 @@ case_the_preview_is_copied() {
 case_a_refusal_is_told_in_words() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys m
+	await '\? help' && keys m
 	await 'Send to solo:' && keys h i Enter
-	await 'solo is not running'
-	keys x
+	await 'solo is not running' && await '^Send to solo: hi$'
+	keys Escape
+	await '\? help' && keys x
 	await 'Stop solo\?' && await '^Enter Back' && look stop-80x24
 	keys n
 	await 'Nothing was done'
@@ -724,7 +725,7 @@ case_a_refusal_is_told_in_words() {
 case_a_long_refusal_is_read_to_its_end() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys Down Down m
+	await '\? help' && keys Down Down m
 	await 'Send to 日本語' && keys h i Enter
 	await '^日本語 is wide, and this title is longer than any' && await 'start it with' && look refusal-80x24
 	"${terminal[@]}" resize-window -x 40 -y 12
@@ -741,7 +742,8 @@ case_a_permission_is_given_after_its_question_was_seen() {
 	await '○ api' && keys G Up Tab
 	"${agent[@]}" send-keys -t %0 '/run make' Enter
 	await '│ .*Esc to cancel' && await '\? api .* waiting' && keys A
-	await '^ +make$' && await 'Give this permission\?' && keys y Enter
+	await '^ +make$' && await 'Give this permission\?' && look permission-120x40 && keys y
+	await 'api: approved'
 	await '│ .*\(permitted'
 }
 
@@ -892,7 +894,7 @@ case_who_has_the_conversation_is_asked_about() {
 	await 'Nothing was done' && await ' · api .* stopped' && await '○ web' && keys s
 	await '> Back' && keys Down Enter
 	await '^\[web\]' && keys C-q
-	await 'Enter attach' && await ' · api .* stopped' && keys s
+	await '\? help' && await ' · api .* stopped' && keys s
 	await '> Back' && keys Down Down Enter
 	await 'api-fork: started with a copy' && await '○ web' && await ' · api .* stopped'
 }
@@ -913,7 +915,7 @@ case_the_owner_of_the_conversation_can_be_stopped() {
 case_an_undecided_end_is_asked_about() {
 	undecided 30
 	open 80 24
-	await ' · api .* UW +stopped' && keys Enter
+	await ' · api +ended,wt .* stopped' && keys Enter
 	await '^Enter Continue' && look end-work-80x24
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^Enter Continue' && await 'lines 1-6' && look end-work-40x12
@@ -937,10 +939,10 @@ case_an_undecided_end_is_asked_about() {
 case_an_undecided_end_is_kept_or_cleaned_up() {
 	undecided 2
 	open 80 24
-	await ' · api .* UW +stopped' && keys s
+	await ' · api +ended,wt .* stopped' && keys s
 	await 'file-2' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await ' · api .* W +stopped'
+	await ' · api +wt .* stopped'
 	stage_is kept
 	# another change: is it to be used as it is?
 	echo 3 >"$tree/file-3"
@@ -956,7 +958,7 @@ case_an_undecided_end_is_kept_or_cleaned_up() {
 case_work_that_was_not_shown_is_not_given_up() {
 	undecided 2
 	open 80 24
-	await ' · api .* UW +stopped' && keys s
+	await ' · api +ended,wt .* stopped' && keys s
 	await 'file-2' && keys Enter
 	await '> Return to agent' && echo 3 >"$tree/file-3"
 	keys Down Down
@@ -973,7 +975,7 @@ case_work_that_was_not_shown_is_not_given_up() {
 case_work_at_risk_is_asked_about_before_a_removal() {
 	undecided 2
 	open 80 24
-	await ' · api .* UW +stopped' && keys d
+	await ' · api +ended,wt .* stopped' && keys d
 	await 'Stop and remove api' && keys d
 	await 'This session has unfinished work' && look remove-work-80x24
 	keys Enter
@@ -1002,7 +1004,7 @@ case_work_at_risk_of_one_among_several_is_asked_about() {
 	await 'Stop and remove 2 sessions' && keys d
 	await 'This session has unfinished work' && keys Enter
 	await '> Keep it' && keys Enter
-	await '1 session$' && await ' · api .* UW +stopped'
+	await '1 session  ' && await ' · api +ended,wt .* stopped'
 	deck add repo -t plain --agent demo
 	await ' · plain ' && keys Escape Home Space Space d d
 	await 'unfinished work' && keys Enter
@@ -1140,7 +1142,7 @@ case_a_terminal_moves_only_if_somebody_waits_for_it() {
 case_pasted_text_is_no_action() {
 	some_sessions
 	open 80 24
-	await 'Enter attach'
+	await '\? help'
 	printf 'qd' | "${terminal[@]}" load-buffer - \; paste-buffer -p
 	await 'Pasted text does nothing here' && await '5 sessions'
 	keys m
@@ -1153,7 +1155,7 @@ case_pasted_text_is_no_action() {
 case_a_key_that_is_not_known_is_no_action() {
 	some_sessions
 	open 80 24
-	await 'Enter attach'
+	await '\? help'
 	keys -H 1b 5b 39 3b 39 44 && await 'This key does nothing here'
 	keys Home && await_gone 'does nothing here'
 	# in pieces, as a network delivers it
@@ -1169,7 +1171,7 @@ case_a_key_that_is_not_known_is_no_action() {
 
 case_keys_are_those_of_the_configuration() {
 	some_sessions
-	printf '[ui]\nkeys = ["stop=X", "quit=F10", "quit=Ctrl-C", "halt=x"]\n' >>"$home/deck/config.toml"
+	printf 'keys = ["stop=X", "quit=F10", "quit=Ctrl-C", "halt=x"]\n' >>"$home/deck/config.toml"
 	open 80 24
 	await "'halt=x' in \[ui\] keys: write ACTION=KEY" && await 'F10 quit'
 	keys X
@@ -1183,7 +1185,6 @@ case_keys_are_those_of_the_configuration() {
 case_every_place_has_the_keys_of_the_configuration() {
 	some_sessions
 	cat >>"$home/deck/config.toml" <<-'END'
-		[ui]
 		keys = ["help=F9", "up=F3", "down=F4", "back=F6", "line.accept=Ctrl-S", "line.cancel=Ctrl-G", "search.down=Ctrl-N",
 			"form.accept=Ctrl-S", "form.cancel=Ctrl-G", "form.complete=Ctrl-T", "form.recent=Ctrl-O",
 			"form.next=Ctrl-N", "form.choose-next=+", "form.clear=Ctrl-K", "question.yes=1", "wall.next=Ctrl-N"]
@@ -1193,7 +1194,7 @@ case_every_place_has_the_keys_of_the_configuration() {
 	await 'F9 help' && keys /
 	await '^Ctrl-S keep  Ctrl-G cancel' && keys w e b C-s
 	await '^Search: web \(F6 shows all\)' && keys F6
-	await '5 sessions$' && keys Q
+	await '5 sessions  ' && keys Q
 	await 'Q does nothing here; F9 lists the keys' && keys m
 	await '^Send to solo:' && await '^Ctrl-S do it  Ctrl-G cancel' && keys Enter
 	await 'F9 help' && keys x
@@ -1216,7 +1217,8 @@ case_a_session_that_asks_before_it_resumes_says_so() {
 	await '· api' && keys s
 	await 'api: asks before it resumes conversation' && await '\? api .* waiting' && keys Tab
 	await 'n +start a new conversation' && keys m h i Enter
-	await 'the session asks whether to resume: answer it first' && keys Enter
+	await 'the session asks whether to resume: answer it first' && keys Escape
+	await '\? help' && keys Enter
 	await 'Ctrl-Q: leave' && keys Enter
 	await '^❯' && keys C-q
 	await '○ api .* idle'
@@ -1280,14 +1282,14 @@ case_what_a_restart_of_the_machine_has_ended_is_asked_about() {
 	# nothing is lost any more
 	keys q
 	await 'ended: 0' && open 80 24
-	await 'Enter attach' && await_gone 'Restart every'
+	await '\? help' && await_gone 'Restart every'
 }
 
 case_a_broken_configuration_is_told_with_the_recovery() {
 	some_sessions
 	deck start api --no-supervise
 	lost_in_a_restart api
-	printf '[ui]\nkeys = ["halt=x"]\n' >>"$home/deck/config.toml"
+	printf 'keys = ["halt=x"]\n' >>"$home/deck/config.toml"
 	open 80 24
 	await 'Restart every session that should run' && await "'halt=x' in \[ui\] keys"
 }
@@ -1295,7 +1297,7 @@ case_a_broken_configuration_is_told_with_the_recovery() {
 case_removed_sessions_are_shown_before_they_are_deleted() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys p
+	await '\? help' && keys p
 	await '^The trash is empty\.' && keys G d d
 	await '4 sessions' && keys u
 	await 'Restored ' && await '5 sessions' && keys G d d
@@ -1319,14 +1321,14 @@ case_removed_sessions_are_shown_before_they_are_deleted() {
 	# those that are too young stay
 	printf '[trash]\nkeep = 30\n' >>"$home/deck/config.toml"
 	keys G d d
-	await '1 session$' && keys p
+	await '1 session  ' && keys p
 	await '1 younger one is left alone'
 }
 
 case_actions_are_carried_out() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys t
+	await '\? help' && keys t
 	await 'Title of solo: solo' && keys 2 Enter
 	await ' · solo2 ' && keys M
 	await 'Group of solo2:' && keys z o o Enter
@@ -1338,7 +1340,7 @@ case_actions_are_carried_out() {
 case_the_form_makes_a_session() {
 	mkdir -p one two other
 	open 80 24
-	await 'Enter attach' && keys c
+	await '\? help' && keys c
 	await '^new session' && keys C-u o Tab
 	await 'one/ +other/' && keys n Tab
 	await '^Directory +one/$' && keys Down d e m o Down Down Right Down
@@ -1354,7 +1356,7 @@ case_the_form_makes_a_session() {
 	# a pasted line is text
 	printf 'my\nown' | "${terminal[@]}" load-buffer - \; paste-buffer -p
 	await '^Title +my own$' && keys Down h i Enter
-	await '1 session$' && await '○ my own' && await 'my own: made and started'
+	await '1 session  ' && await '○ my own' && await 'my own: made and started'
 	deck output 'my own'
 	grep -q 'demo: reply 1' "$home/out" || fail "the message is not there: $(<"$home/out")"
 	# the next one is empty, and knows the directories in use
@@ -1390,7 +1392,7 @@ case_the_form_takes_any_text_at_any_size() {
 	local path
 	path=$(long_path) && mkdir -p "$path"
 	open 120 40
-	await 'Enter attach' && keys c C-u
+	await '\? help' && keys c C-u
 	await '^Directory$' && keys -l "$path"
 	await 'yyyy/$' && keys Down d e m o Down Down Down
 	await '^Agent +< demo >' && keys -l 'work/グループ' && keys Down && keys -l 'שלום 日本語' && keys Left Left
@@ -1414,10 +1416,10 @@ case_the_form_takes_any_text_at_any_size() {
 case_the_form_asks_which_session_it_is_for() {
 	undecided 1
 	open 80 24
-	await ' · api .* UW +stopped' && keys s
+	await ' · api +ended,wt .* stopped' && keys s
 	await 'file-1' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await ' · api .* W +stopped' && echo 2 >"$tree/file-2"
+	await ' · api +wt .* stopped' && echo 2 >"$tree/file-2"
 	keys c
 	await '^new session' && keys C-u r e p o Down d e Enter
 	await 'Start a new session, or resume one' && await '> Start new' && keys Escape
@@ -1425,11 +1427,11 @@ case_the_form_asks_which_session_it_is_for() {
 	await '> Start new' && keys Down
 	await '> Resume api' && keys Enter
 	await 'Its tree has changed since it was kept' && keys Down Enter
-	await '○ api .* idle' && await '1 session$'
+	await '○ api .* idle' && await '1 session  '
 	# with a title nobody asks
 	keys x x
 	await ' · api .* stopped' && keys c C-u r e p o Down d e Up Up Up t w o Enter
-	await '○ two .* idle' && await '2 sessions$'
+	await '○ two .* idle' && await '2 sessions  '
 	# each session that ended is offered, and not only the newest
 	keys Down x x
 	await ' · two .* stopped' && keys c C-u r e p o Down d e Enter
@@ -1439,9 +1441,9 @@ case_the_form_asks_which_session_it_is_for() {
 case_actions_are_for_all_chosen_ones() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys End Up Space Space
+	await '\? help' && keys End Up Space Space
 	await '2 chosen' && keys M C-u z o o Enter
-	await 'agentdeck set: 2 sessions done' && await '▾ zoo \(2\)' && keys End Up Space Space
+	await 'agentdeck set: 2 sessions done' && await '▾ zoo +2·' && keys End Up Space Space
 	await '2 chosen' && keys L 1 G Enter
 	await 'agentdeck limit: 2 sessions done'
 	deck limit api
@@ -1455,7 +1457,7 @@ case_actions_are_for_all_chosen_ones() {
 case_what_was_done_with_several_is_counted() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys End Up Space Space
+	await '\? help' && keys End Up Space Space
 	await '2 chosen' && keys s
 	await '^2 sessions: 2 running$' && keys End Up Space Space
 	await '2 chosen' && keys x y
@@ -1465,7 +1467,7 @@ case_what_was_done_with_several_is_counted() {
 case_space_on_a_group_chooses_all_of_it() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys G Up Up Space
+	await '\? help' && keys G Up Up Space
 	await '2 chosen' && await '\+· api' && await '\+· web' && keys Up Up Space
 	await '3 chosen' && await '\+· docs' && keys Space
 	await_gone ' chosen'
@@ -1478,36 +1480,36 @@ case_who_waits_is_found_behind_a_search_and_filters() {
 	open 80 24
 	await '\? api' && keys / s o l o Enter
 	await '^Search: solo \(Esc' && keys n
-	await_gone '^Search: solo' && await '5 sessions  1 waiting' && keys Home Down z
+	await_gone '^Search: solo' && await '5 sessions  \? 1 waiting' && keys Home Down Down z
 	await '^Only group play' && keys n
-	await_gone '^Only group' && await "^$home/work/a"
+	await_gone '^Only group' && await '^\? api waits for you since'
 }
 
 case_other_commands_are_run_with_the_session() {
 	some_sessions
 	open 80 24
-	await 'Enter attach' && keys : p a t h Enter
+	await '\? help' && keys : p a t h Enter
 	await '^== agentdeck path [0-9a-z]+$' && await "^$home/work/c" && await '^Press Enter to go back' && keys Enter
-	await 'Enter attach' && keys : && keys -l 'session set on-end keep'
+	await '\? help' && keys : && keys -l 'session set on-end keep'
 	await 'Command with solo: session set on-end keep' && keys Enter
 	await '^Press Enter to go back' && keys Enter
-	await 'Enter attach'
+	await '\? help'
 	deck show solo --json
 	grep -q '"keep"' "$home/out" || fail "not set: $(<"$home/out")"
 	# one that takes no session gets none
 	keys : && keys -l 'group list' && keys Enter
 	await '^== agentdeck group list$' && await '^work/back' && await '^Press Enter to go back' && keys Enter
-	await 'Enter attach' && keys : && keys -l 'nonsense' && keys Enter
+	await '\? help' && keys : && keys -l 'nonsense' && keys Enter
 	await '^== agentdeck nonsense$' && await 'nonsense' && await '^It failed, ' && keys Enter
-	await 'Enter attach'
+	await '\? help'
 	# who fails says so, and Ctrl-C goes back as Enter does
 	keys : && keys -l 'exec -- sh -c "exit 7"' && keys Enter
 	await '^It failed, with exit status 7\.$' && await '^Press Enter to go back' && keys C-c
-	await 'Enter attach'
+	await '\? help'
 	# a line that cannot be read is told, and can be mended
 	keys : && keys -l "path 'x" && keys Enter
 	await 'not closed' && keys C-c
-	await 'Enter attach'
+	await '\? help'
 }
 
 case_w_shows_a_wall_and_comes_back() {
@@ -1516,7 +1518,7 @@ case_w_shows_a_wall_and_comes_back() {
 	open 80 24
 	await '○ web' && keys w
 	await '^[> ]○ web: idle ─' && await 'Arrows choose' && keys q
-	await 'Enter attach' && keys q
+	await '\? help' && keys q
 	await 'ended: 0'
 }
 
@@ -1528,11 +1530,11 @@ case_the_mouse_selects_and_attaches() {
 	deck start web --no-supervise
 	open 80 20
 	await '○ web' && mouse_is 1
-	# The first button in column 5 of row 9, counted from 1; what comes at once counts as well.
-	keys -l $'\e[M %)\e[M#%)'
-	await "$home/work/a" && keys -l $'\e[<0;5;9M\e[<0;5;9m'
+	# The first button in column 5 of row 10, counted from 1; what comes at once counts as well.
+	keys -l $'\e[M %*\e[M#%*'
+	await "$home/work/a" && keys -l $'\e[<0;5;10M\e[<0;5;10m'
 	await '^\[web\]' && keys C-q
-	await 'Enter attach' && await "$home/work/a" && mouse_is 1
+	await '\? help' && await "$home/work/a" && mouse_is 1
 	# the wheel turns what it is over: the preview in row 15, down and up
 	keys Tab Tab Tab Tab
 	printf -v turns '\e[<65;5;15M%.0s' {1..9}
@@ -1544,7 +1546,7 @@ case_the_mouse_selects_and_attaches() {
 	await_gone '^─ web' && keys -l $'\e[M`%)\e[M`%)\e[<64;5;9M'
 	await "$home/work/c" && keys q
 	await 'ended: 0' && mouse_is 0
-	printf '[ui]\nmouse = false\n' >>"$home/deck/config.toml"
+	printf 'mouse = false\n' >>"$home/deck/config.toml"
 	open 80 24
 	await '○ web' && mouse_is 0
 }
@@ -1559,10 +1561,10 @@ restored() {
 
 case_the_terminal_is_restored() {
 	open 80 24
-	await 'Enter attach' && keys q
+	await '\? help' && keys q
 	await 'ended: 0' && restored quit
 	open 80 24
-	await 'Enter attach' && kill -TERM "$(ui_pid)"
+	await '\? help' && kill -TERM "$(ui_pid)"
 	await 'ended: 143' && restored SIGTERM
 }
 
@@ -1572,16 +1574,16 @@ ui_pid() { pgrep -P "$("${terminal[@]}" display-message -p '#{pane_pid}')"; }
 case_a_closed_terminal_ends_it() {
 	local pid=
 	open 80 24
-	await 'Enter attach' && pid=$(ui_pid)
+	await '\? help' && pid=$(ui_pid)
 	"${terminal[@]}" kill-server
 	timeout 10 tail --pid="$pid" -f /dev/null || fail "it lives on without a terminal"
 }
 
 case_control_z_gives_the_terminal_back() {
 	open 80 24 bash --norc -i -c 'set -m; agentdeck ui; echo stopped; read -r; fg >/dev/null; echo back'
-	await 'Enter attach' && keys C-z
+	await '\? help' && keys C-z
 	await stopped && keys Enter
-	await 'Enter attach'
+	await '\? help'
 	keys q
 	await 'ended: 0'
 }
@@ -1589,10 +1591,10 @@ case_control_z_gives_the_terminal_back() {
 case_a_killed_one_is_repaired_by_the_next() {
 	# wide enough for the word behind the keys, where the killed one has left the cursor
 	open 120 24 sh -c 'agentdeck ui; echo killed; read -r go; agentdeck ui'
-	await 'Enter attach' && kill -KILL "$(pgrep -P "$(ui_pid)")"
+	await '\? help' && kill -KILL "$(pgrep -P "$(ui_pid)")"
 	# the line mode is still that of the deck: Enter would be no end of a line
 	await killed && keys C-j
-	await_gone killed && await 'Enter attach' && keys q
+	await_gone killed && await '\? help' && keys q
 	await 'ended: 0' && restored 'after kill -9'
 }
 
@@ -1607,7 +1609,7 @@ case_an_unknown_terminal_is_taken_for_a_usual_one() {
 	some_sessions
 	for kind in TERM=unheard-of TERM=dumb -uTERM; do
 		open 80 24 env "$kind" agentdeck ui
-		await 'Enter attach' && keys q
+		await '\? help' && keys q
 		await 'so xterm-256color is used' && await 'ended: 0' || return
 	done
 	open 80 24 env TERM=unheard-of agentdeck attach api
@@ -1627,7 +1629,7 @@ case_characters_that_the_locale_lacks_are_shown_as_one() {
 	some_sessions
 	open 80 24 env LC_ALL=C agentdeck ui
 	await ' \. \?\?\? is wide, and .*~' && await '^\[-\] play'
-	printf '[ui]\nascii = true\n' >>"$home/deck/config.toml"
+	printf 'ascii = true\n' >>"$home/deck/config.toml"
 	open 80 24
 	await ' \. 日本語 is wide, and .*~' && await '^\[-\] play'
 }
@@ -1643,7 +1645,7 @@ case_the_colours_suit_a_light_and_a_dark_background() {
 		# Not all of them are installed everywhere.
 		infocmp "$kind" >/dev/null 2>&1 || continue
 		open 80 24 env TERM=$kind agentdeck ui
-		await '! api' && await 'Enter attach'
+		await '! api' && await '\? help'
 		"${terminal[@]}" capture-pane -pe >"$home/out"
 		grep -q $'\033\\[[0-9;]*31m' "$home/out" || fail "$kind: no red"
 		! grep -E $'\033\\[[0-9;]*(3[03467]|4[0-7]|9[0-7]|38;[0-9;]*)m' "$home/out" || fail "$kind: a colour"
@@ -1653,7 +1655,7 @@ case_the_colours_suit_a_light_and_a_dark_background() {
 case_no_colour_where_none_is_wanted() {
 	some_sessions
 	open 80 24 env NO_COLOR=1 agentdeck ui
-	await 'Enter attach'
+	await '\? help'
 	! "${terminal[@]}" capture-pane -pe | grep -E $'\033\\[[0-9;]*(3|4|9|10)[0-7]m' || fail "there is a colour"
 }
 

@@ -66,7 +66,11 @@ static void check(struct list *list, const char *expected)
 		strbuf_addf(&text, "%s%*s%s", i ? "|" : "", (int)line->depth, "",
 			    i == list_cursor(list) ? ">" : "");
 		if (line->kind == LINE_SESSION)
-			strbuf_adds(&text, line->item->title);
+			strbuf_addf(&text, "%s%s", line->is_pinned ? "!" : "", line->item->title);
+		else if (line->kind == LINE_HEADING)
+			strbuf_addf(&text, "=%zu", line->sessions);
+		else if (line->kind == LINE_STOPPED)
+			strbuf_addf(&text, "%c%zu", line->is_collapsed ? '+' : '-', line->sessions);
 		else
 			strbuf_addf(&text, "%c%.*s", line->is_collapsed ? '+' : '-',
 				    (int)(line->path_length - line->name_start),
@@ -82,13 +86,13 @@ static void groups_are_a_tree(void **state UNUSED)
 	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
 	const struct line *work = list_line(list, 3);
 	assert_int_equal(work->sessions, 3);
-	assert_int_equal(work->waiting, 1);
-	assert_int_equal(work->errors, 0);
+	assert_int_equal(work->doing[DOING_WAITING], 1);
+	assert_int_equal(work->doing[DOING_ERROR], 0);
 	const struct list_counts counts = list_counts(list);
 	assert_int_equal(counts.all, 6);
-	assert_int_equal(counts.waiting, 2);
-	assert_int_equal(counts.errors, 1);
-	assert_int_equal(counts.running, 4);
+	assert_int_equal(counts.doing[DOING_WAITING], 2);
+	assert_int_equal(counts.doing[DOING_ERROR], 1);
+	assert_int_equal(counts.needy, 3);
 	assert_int_equal(counts.shown, 6);
 }
 
@@ -198,7 +202,7 @@ static void a_change_of_state_moves_nothing(void **state UNUSED)
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	change(list, items[3], 3, &(struct row){ "web", "work/back", DOING_ERROR, 9 });
 	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
-	assert_int_equal(list_line(list, 3)->errors, 1);
+	assert_int_equal(list_line(list, 3)->doing[DOING_ERROR], 1);
 	list_set_order(list, ORDER_URGENCY);
 	change(list, items[1], 1, &(struct row){ "api", "work/back", DOING_STOPPED, 9 });
 	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
@@ -333,6 +337,94 @@ static void next_waiting_goes_round_by_age(void **state UNUSED)
 	assert_null(list_next_waiting(list));
 }
 
+#define TREE "|=6|solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two"
+
+static void those_that_need_the_user_are_above_all(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	list_fold(list, 100);
+	/* Off the heading; the one that waits longest is first, and errors are behind. */
+	list_go(list, 0);
+	check(list, "=3|>!toy|!api|!two" TREE);
+	list_move(list, 1);
+	assert_ptr_equal(list_next_waiting(list), items[4]);
+	check(list, "=3|>!toy|!api|!two" TREE);
+	list_move(list, 3);
+	assert_ptr_equal(list_selected(list), items[0]);
+	list_move(list, -1);
+	check(list, "=3|!toy|!api|>!two" TREE);
+	/* Moved up to the first heading, it stays below it. */
+	list_move(list, -5);
+	check(list, "=3|>!toy|!api|!two" TREE);
+	/* What is answered is followed to its group: no key may hit another session. */
+	change(list, items[4], 4, &(struct row){ "toy", "play", DOING_BUSY, 50 });
+	check(list, "=2|!api|!two|=6|solo|-play| >toy|-work| docs| -back|  api|  web|-work-2| two");
+	/* A search and a scope show each once. */
+	list_search(list, "api");
+	check(list, "-work| -back|  >api");
+	list_search(list, "");
+	list_set_scope(list, SCOPE_NEEDS_USER);
+	list_go(list, 0);
+	check(list, ">-work| -back|  api|-work-2| two");
+}
+
+static const struct row many[] = {
+	{ "one", "mixed", DOING_IDLE, 1 },         { "old1", "mixed", DOING_STOPPED, 1 },
+	{ "old2", "mixed", DOING_STOPPED, 1 },     { "old3", "mixed", DOING_STOPPED, 1 },
+	{ "a1", "archive", DOING_STOPPED, 1 },     { "a2", "archive/x", DOING_STOPPED, 1 },
+	{ "root1", NULL, DOING_STOPPED, 1 },       { "root2", NULL, DOING_STOPPED, 1 },
+	{ "root3", NULL, DOING_STOPPED, 1 },       { "few", "little", DOING_IDLE, 1 },
+	{ "stopped", "little", DOING_STOPPED, 1 },
+};
+enum { MANY = ARRAY_SIZE(many) };
+
+static void what_rests_is_folded_where_not_all_fits(void **state UNUSED)
+{
+	struct item *items[MANY];
+	cleanup_list struct list *list = make(many, MANY, items);
+	size_t count;
+	list_fold(list, 100);
+	check(list, ">root1|root2|root3|-archive| a1| -x|  a2|-little| few| stopped|-mixed| one|"
+		    " old1| old2| old3");
+	list_fold(list, 10);
+	list_go(list, 0);
+	check(list, ">+3|+archive|-little| few| stopped|-mixed| one| +3");
+	/* Opened, each has its line; an action is for all of them. */
+	list_set_collapsed(list, false);
+	check(list, ">-3|root1|root2|root3|+archive|-little| few| stopped|-mixed| one| +3");
+	free(list_group(list, &count));
+	assert_int_equal(count, 3);
+	list_set_collapsed(list, true);
+	list_go(list, 7);
+	cleanup_free struct item **group = list_group(list, &count);
+	assert_int_equal(count, 3);
+	assert_string_equal(group[0]->title, "old1");
+	list_set_collapsed(list, true);
+	check(list, "+3|+archive|-little| few| stopped|>+mixed");
+	/* What is folded is found, and a search opens all. */
+	assert_true(list_select(list, items[2]));
+	check(list, "+3|+archive|-little| few| stopped|-mixed| one| -3| old1| >old2| old3");
+	list_search(list, "a2");
+	check(list, "-archive| -x|  >a2");
+}
+
+static void what_comes_to_life_is_seen(void **state UNUSED)
+{
+	struct item *items[MANY];
+	cleanup_list struct list *list = make(many, MANY, items);
+	list_fold(list, 10);
+	list_go(list, 0);
+	change(list, items[5], 5, &(struct row){ "a2", "archive/x", DOING_STARTING, 2 });
+	change(list, items[7], 7, &(struct row){ "root2", NULL, DOING_IDLE, 2 });
+	check(list,
+	      ">root2|root1|root3|-archive| a1| -x|  a2|-little| few| stopped|-mixed| one| +3");
+	/* What stops while one looks keeps its line. */
+	change(list, items[0], 0, &(struct row){ "one", "mixed", DOING_STOPPED, 2 });
+	assert_true(list_select(list, items[0]));
+	assert_string_equal(list_selected(list)->title, "one");
+}
+
 static void the_window_follows_with_a_margin(void **state UNUSED)
 {
 	enum { COUNT = 100, HEIGHT = 10 };
@@ -426,6 +518,9 @@ int main(void)
 		cmocka_unit_test(the_greatest_come_first),
 		cmocka_unit_test(an_agent_or_a_group_is_shown_alone),
 		cmocka_unit_test(next_waiting_goes_round_by_age),
+		cmocka_unit_test(those_that_need_the_user_are_above_all),
+		cmocka_unit_test(what_rests_is_folded_where_not_all_fits),
+		cmocka_unit_test(what_comes_to_life_is_seen),
 		cmocka_unit_test(the_window_follows_with_a_margin),
 		cmocka_unit_test(actions_are_for_what_is_chosen),
 		cmocka_unit_test(texts_move_no_terminal),

@@ -146,6 +146,7 @@ static void every_key_arrives_in_its_field(void **state)
 							  "keys = ['stop=X']\n"
 							  "mouse = false\n"
 							  "ascii = true\n"
+							  "preview = false\n"
 							  "[log]\n"
 							  "journal = true\n"
 							  "[limits]\n"
@@ -157,6 +158,7 @@ static void every_key_arrives_in_its_field(void **state)
 	assert_string_equal(settings.ui_keys.items[0], "stop=X");
 	assert_false(settings.ui_mouse);
 	assert_true(settings.ui_ascii);
+	assert_false(settings.ui_preview);
 	assert_false(settings.resume_agents);
 	assert_int_equal(settings.resume, POLICY_CONFIRM);
 	assert_int_equal(settings.probation_s, 3);

@@ -76,7 +76,7 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'R', 'R' }, "run recover" },
 		{ { 'u' }, "run undo" },
 		{ { 'm', 'h', 'i', KEY_CODE_ENTER },
-		  "run send --message-file - --session=id-a <hi" },
+		  "line send --message-file - --session=id-a <hi" },
 		{ { 't', '2', KEY_CODE_ENTER }, "line rename -- id-a api2" },
 		{ { 'M', 'w', KEY_CODE_ENTER }, "line set -- id-a group w" },
 		{ { 'M', KEY_CODE_ENTER }, "line set -- id-a group " },
@@ -116,7 +116,7 @@ static void actions_become_commands(void **state UNUSED)
 
 static void a_refused_line_stays_open(void **state UNUSED)
 {
-	static const key_code lines[] = { 't', 'M', 'L' };
+	static const key_code lines[] = { 't', 'M', 'L', 'm' };
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		cleanup_ui struct ui *ui = make();
 		check(ui, KEYS(lines[i], 'U' & KEY_CODE_CTRL), "");
@@ -200,7 +200,8 @@ static void a_typed_line_has_the_keys_of_its_user(void **state UNUSED)
 	assert_int_equal(keymap_bind(&ui->keymap, "search.down=Ctrl-N", NULL), 0);
 	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 1), "");
 	assert_int_equal(ui->mode, MODE_LIST);
-	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 2), "run send --message-file - --session=id-a <x");
+	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 2), "line send --message-file - --session=id-a <x");
+	ui_line_ended(ui, "sent", true);
 	/* It is no key of the line now, and no way out of it. */
 	check(ui, KEYS('m', 'x', 'C' & KEY_CODE_CTRL), "");
 	assert_int_equal(ui->mode, MODE_LINE);
@@ -740,8 +741,103 @@ static void it_begins_on_a_session(void **state UNUSED)
 	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS(down), "");
 	assert_null(list_selected(ui->list));
-	ui_begin(ui);
+	ui_begin(ui, 24, 80);
 	assert_string_equal(list_selected(ui->list)->id, "id-b");
+}
+
+static void the_preview_is_there_where_it_fits(void **state UNUSED)
+{
+	static const struct {
+		size_t rows, columns;
+		bool wants;
+		enum preview_kind kind;
+	} cases[] = {
+		{ 24, 80, true, PREVIEW_SCREEN },  { 24, 80, false, PREVIEW_NONE },
+		{ 19, 80, true, PREVIEW_NONE },    { 24, 79, true, PREVIEW_NONE },
+		{ 50, 200, true, PREVIEW_SCREEN },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		ui->begins_with_preview = cases[i].wants;
+		ui_begin(ui, cases[i].rows, cases[i].columns);
+		assert_int_equal(ui->preview.kind, cases[i].kind);
+	}
+}
+
+static void many_starts_ask_first(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	for (char last = 'c'; last < 'g'; last++) {
+		const char id[] = { 'i', 'd', '-', last, '\0' };
+		list_add(ui->list,
+			 &(struct facts){ .id = id, .title = id, .created_us = 3 + last });
+	}
+	for (size_t i = 0; i < list_count(ui->list); i++)
+		list_choose(ui->list, list_find(ui->list, list_at(ui->list, i)->id), true);
+	check(ui, KEYS('s'), "");
+	assert_int_equal(ui->mode, MODE_DIALOG);
+	assert_string_equal(ui->dialog.question.prompt, "Start 6 sessions?");
+	check(ui, KEYS('n'), "");
+	check(ui, KEYS('s', 's'), "run start id-a id-c id-d id-e id-f id-b");
+}
+
+#define PERMISSION(choices)                                                                \
+	"{\"id\": \"id-a\", \"question\": \"Bash\\n rm -rf build\", \"digest\": \"d1g\", " \
+	"\"choices\": [" choices "]}"
+
+static void a_permission_is_given_in_the_deck(void **state UNUSED)
+{
+	static const struct {
+		const char *asks;
+		key_code key, answer;
+		const char *wish;
+	} cases[] = {
+		{ PERMISSION(""), 'A', 'A', "run approve --question d1g -- id-a" },
+		{ PERMISSION(""), 'A', 'y', "run approve --question d1g -- id-a" },
+		{ PERMISSION(""), 'D', 'D', "run deny --question d1g -- id-a" },
+		{ PERMISSION(""), 'A', 'n', "" },
+		{ PERMISSION(""), 'A', KEY_CODE_ENTER, "" },
+		{ PERMISSION("\"1\""), 'D', 'D', "run deny --question d1g -- id-a" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		cleanup_wish struct wish wish = { 0 };
+		cleanup_free char *asks = xasprintf("ask %s --json -- id-a",
+						    cases[i].key == 'A' ? "approve" : "deny");
+		check(ui, KEYS(cases[i].key), asks);
+		ui_asked(ui, cases[i].asks, &wish);
+		assert_int_equal(ui->mode, MODE_DIALOG);
+		assert_string_equal(ui->dialog.question.lines.items[1], " rm -rf build");
+		check(ui, KEYS(cases[i].answer), cases[i].wish);
+		assert_int_equal(ui->mode, MODE_LIST);
+	}
+}
+
+static void a_permission_with_choices_is_asked_on_the_terminal(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	cleanup_wish struct wish wish = { 0 };
+	check(ui, KEYS('A'), "ask approve --json -- id-a");
+	ui_asked(ui, PERMISSION("\"1\", \"2\""), &wish);
+	assert_int_equal(wish.kind, WISH_TERMINAL);
+	assert_string_equal(wish.words.items[0], "approve");
+	assert_int_equal(ui->mode, MODE_LIST);
+}
+
+/* The user has given up, and asks about another session. */
+static void a_permission_of_another_session_is_not_shown(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	cleanup_wish struct wish wish = { 0 };
+	check(ui, KEYS('A', KEY_CODE_ESCAPE), "ask approve --json -- id-a");
+	ui_asked(ui, PERMISSION(""), &wish);
+	assert_int_equal(ui->mode, MODE_LIST);
+	check(ui, KEYS(down, down, 'A'), "ask approve --json -- id-b");
+	ui_asked(ui, PERMISSION(""), &wish);
+	assert_int_equal(ui->mode, MODE_LOOKING);
+	ui_asked(ui, "no JSON", &wish);
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_true(ui->is_bad);
 }
 
 static void enter_on_a_group_collapses_it(void **state UNUSED)
@@ -780,7 +876,8 @@ static void pasted_text_is_no_action(void **state UNUSED)
 	assert_int_equal(ui->mode, MODE_DIALOG);
 	/* In a line it is text, and its end of line does not send it. */
 	check(ui, KEYS(escape, 'm', begin, 'a', enter, 'b', end), "");
-	check(ui, KEYS(enter), "run send --message-file - --session=id-a <a b");
+	check(ui, KEYS(enter), "line send --message-file - --session=id-a <a b");
+	ui_line_ended(ui, "sent", true);
 	/* An end without a beginning, and a beginning without an end. */
 	check(ui, KEYS(end, begin, 'q', 'C' & KEY_CODE_CTRL, 'q'), "quit");
 }
@@ -833,6 +930,11 @@ int main(void)
 		cmocka_unit_test(a_picker_only_chooses),
 		cmocka_unit_test(a_picker_leaves_the_cursor_to_its_user),
 		cmocka_unit_test(it_begins_on_a_session),
+		cmocka_unit_test(the_preview_is_there_where_it_fits),
+		cmocka_unit_test(many_starts_ask_first),
+		cmocka_unit_test(a_permission_is_given_in_the_deck),
+		cmocka_unit_test(a_permission_with_choices_is_asked_on_the_terminal),
+		cmocka_unit_test(a_permission_of_another_session_is_not_shown),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),

@@ -69,6 +69,7 @@ static struct json_object *describe(const struct store_row *row, const struct pe
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "question", question->text);
 	json_set_string(object, "digest", question->digest);
+	json_set_strings(object, "choices", &question->choices);
 	json_set_bool(object, "answered", is_answered);
 	return object;
 }
@@ -84,7 +85,7 @@ static int answer(struct app *app, enum permit_answer answer, struct error *err)
 		return -1;
 	if (app->json && !given->yes && !given->question)
 		return print_done(app, describe(row, &question, false), NULL);
-	if (!app->json)
+	if (!app->json && !given->question)
 		show(&question);
 	const int r = confirm(given, answer, &question, &typed, err);
 	if (r != 0)

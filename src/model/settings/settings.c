@@ -18,6 +18,7 @@ void settings_init(struct settings *ret)
 		.resume_agents = true,
 		.supervise_auto = true,
 		.ui_mouse = true,
+		.ui_preview = true,
 		.resume = POLICY_AUTO,
 		.tmux = {
 			.detach_key = xstrdup("C-q"),
@@ -623,6 +624,8 @@ const struct toml_key settings_keys[] = {
 	KEY("ui.ascii", toml_store_bool, ui_ascii,
 	    .about = "the deck draws with ASCII characters only"),
 	KEY("ui.mouse", toml_store_bool, ui_mouse, .about = "the deck hears of the mouse"),
+	KEY("ui.preview", toml_store_bool, ui_preview,
+	    .about = "the deck begins with the screen of the session"),
 	KEY("ui.keys", toml_store_strings, ui_keys, .about = "keys of the deck, as \"ACTION=KEY\"",
 	    .example = "[\"stop=X\"]"),
 	KEY("notify.command", toml_store_strings, notify.command,

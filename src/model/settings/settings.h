@@ -91,6 +91,7 @@ struct settings {
 	bool log_journal;               /* [log] journal = false: log to the journal, too */
 	bool ui_mouse;                  /* [ui] mouse = true */
 	bool ui_ascii;                  /* [ui] ascii = false */
+	bool ui_preview;                /* [ui] preview = true */
 	struct strvec ui_keys;          /* [ui] keys = ["stop=X"] */
 	int64_t stop_timeout_s;         /* [stop] timeout = 10: for a whole stop */
 	enum end_policy end_policy;     /* [workspace] on_end = "ask" */

@@ -4,251 +4,44 @@
 #include "ui/draw/form.h"
 #include "ui/draw/help.h"
 #include "ui/draw/preview.h"
+#include "ui/draw/rows.h"
 #include "ui/draw/sign.h"
 #include "ui/term/term.h"
 
-#include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-	HEADER_ROWS = 1,
 	NEWS_ROWS_MOST = 5,
 	FOOTER_ROWS = 2, /* the news or a line to type, and the keys */
-	WIDTH_STATUS = 8,
-	WIDTH_SINCE = 6,
-	WIDTH_AGENT = 10,
-	WIDTH_MARKS = 5,
-	WIDTH_AGE = 3,
-	WIDTH_USAGE = 5,
-	USAGE_FROM = 96, /* the width of a list that shows what the sessions use */
-	WIDTH_TITLE_MIN = 14,
-	GAP = 1,
-	SIDE_BY_SIDE = 100,
+	NAMES_FROM = 20, /* rows of a terminal that has the names of the columns */
+	LIST_MOST = 90,  /* columns of a list that has something beside it */
 	ONE_BELOW_OTHER = 10,
 };
 
-/* ---- texts ------------------------------------------------------------------------------------ */
-
-/* The time of day, or the day: nothing has to be drawn again because time passes. */
-static const char *time_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
-{
-	const time_t then = then_us / 1000000, now = now_us / 1000000;
-	struct tm at, today;
-	*buffer = '\0';
-	if (then_us <= 0)
-		return buffer;
-	(void)localtime_r(&then, &at);
-	(void)localtime_r(&now, &today);
-	const bool is_today = at.tm_yday == today.tm_yday && at.tm_year == today.tm_year;
-	const bool is_this_year = now - then < (time_t)300 * 24 * 3600;
-	if (strftime(buffer, size, is_today ? "%H:%M" : is_this_year ? "%b %d" : "%Y", &at) == 0)
-		*buffer = '\0';
-	return buffer;
-}
-
-/* In units that change so seldom that no frame is drawn for them: "<1d", "12d", "5w", "2y". */
-static const char *age_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
-{
-	const int64_t days = then_us > 0 ? (now_us - then_us) / 1000000 / 86400 : -1;
-	*buffer = '\0';
-	if (then_us > 0 && days < 1)
-		(void)snprintf(buffer, size, "<1d");
-	else if (days >= 730)
-		(void)snprintf(buffer, size, "%" PRId64 "y", days / 365);
-	else if (days >= 70)
-		(void)snprintf(buffer, size, "%" PRId64 "w", days / 7);
-	else if (days >= 1)
-		(void)snprintf(buffer, size, "%" PRId64 "d", days);
-	return buffer;
-}
-
-/* " 412M", " 1.2G"; "" if it is unknown. */
-static const char *memory_text(int64_t bytes, char *buffer, size_t size)
-{
-	const double mebibytes = (double)bytes / 1024 / 1024;
-	*buffer = '\0';
-	if (bytes >= 0 && mebibytes < 999.5)
-		(void)snprintf(buffer, size, "%4.0fM", mebibytes);
-	else if (bytes >= 0)
-		(void)snprintf(buffer, size, "%4.1fG", mebibytes / 1024);
-	return buffer;
-}
-
-/* " 3.1%", " 110%"; "" if it is unknown. */
-static const char *cpu_text(int64_t hundredths, char *buffer, size_t size)
-{
-	const double percent = (double)hundredths / 100;
-	*buffer = '\0';
-	if (hundredths >= 0)
-		(void)snprintf(buffer, size, percent < 99.95 ? "%4.1f%%" : "%4.0f%%", percent);
-	return buffer;
-}
-
-/* A letter for each mark. */
-static const char *marks_text(unsigned marks, char buffer[WIDTH_MARKS + 1])
-{
-	static const struct {
-		enum mark mark;
-		char letter;
-	} letters[] = {
-		{ MARK_HELD, 'H' },      { MARK_SHARED, 'S' },    { MARK_CONTAINER, 'C' },
-		{ MARK_ELSEWHERE, 'M' }, { MARK_UNDECIDED, 'U' }, { MARK_WORKTREE, 'W' },
-		{ MARK_CLONE, 'R' },
-	};
-	size_t length = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
-		if (marks & letters[i].mark && length < WIDTH_MARKS)
-			buffer[length++] = letters[i].letter;
-	buffer[length] = '\0';
-	return buffer;
-}
-
-/* ---- the list --------------------------------------------------------------------------------- */
-
-/* Where the columns begin; a width of 0: left out. */
-struct columns {
-	size_t title, marks, agent, status, since, age, memory, cpu; /* widths */
-	size_t total;
-};
-
-static struct columns plan_columns(size_t width)
-{
-	struct columns columns = { .status = WIDTH_STATUS, .total = width };
-	size_t used = WIDTH_STATUS + GAP;
-	if (width >= used + WIDTH_SINCE + GAP + WIDTH_TITLE_MIN) {
-		columns.since = WIDTH_SINCE;
-		used += WIDTH_SINCE + GAP;
-	}
-	if (width >= used + WIDTH_MARKS + GAP + WIDTH_TITLE_MIN) {
-		columns.marks = WIDTH_MARKS;
-		used += WIDTH_MARKS + GAP;
-	}
-	if (width >= used + WIDTH_AGENT + GAP + WIDTH_TITLE_MIN) {
-		columns.agent = WIDTH_AGENT;
-		used += WIDTH_AGENT + GAP;
-	}
-	if (width >= USAGE_FROM) {
-		columns.age = WIDTH_AGE;
-		columns.memory = columns.cpu = WIDTH_USAGE;
-		used += WIDTH_AGE + 2 * WIDTH_USAGE + 3 * GAP;
-	}
-	columns.title = width > used ? width - used : 1;
-	return columns;
-}
-
-static void put_cell(size_t row, size_t *column, size_t width, enum role role, const char *text)
-{
-	if (width == 0)
-		return;
-	term_put(row, *column, width, role, text);
-	*column += width + GAP;
-}
-
-static void draw_session(size_t row, size_t left, const struct columns *columns,
-			 const struct line *line, int64_t now_us)
-{
-	const struct item *item = line->item;
-	char marks[WIDTH_MARKS + 1], since[32], number[32];
-	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
-					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
-					     item->title);
-	const enum role role = draw_role(item->doing);
-	size_t column = left;
-	put_cell(row, &column, columns->title, role == ROLE_FAINT ? ROLE_FAINT : ROLE_PLAIN, title);
-	/* The sign has the colour of the state. */
-	if (columns->title > 2 * line->depth + 2)
-		term_put(row, left + 2 * line->depth + 1, 1, role, draw_sign(item->doing));
-	put_cell(row, &column, columns->agent, ROLE_FAINT, item->agent);
-	put_cell(row, &column, columns->marks, ROLE_WARNING, marks_text(item->marks, marks));
-	put_cell(row, &column, columns->status, role, doing_name(item->doing));
-	put_cell(row, &column, columns->since, ROLE_FAINT,
-		 time_text(item->since_us, now_us, since, sizeof(since)));
-	put_cell(row, &column, columns->age, ROLE_FAINT,
-		 age_text(item->created_us, now_us, number, sizeof(number)));
-	put_cell(row, &column, columns->memory, ROLE_PLAIN,
-		 memory_text(item->memory, number, sizeof(number)));
-	put_cell(row, &column, columns->cpu, ROLE_PLAIN,
-		 cpu_text(item->cpu, number, sizeof(number)));
-}
-
-static void draw_group(size_t row, size_t left, const struct columns *columns,
-		       const struct line *line)
-{
-	const int length = (int)(line->path_length - line->name_start);
-	cleanup_strbuf struct strbuf text = { 0 };
-	strbuf_addf(&text, "%*s%s %.*s (%zu", (int)(2 * line->depth), "",
-		    term_symbol(line->is_collapsed ? SYMBOL_CLOSED : SYMBOL_OPEN), length,
-		    line->item->group + line->name_start, line->sessions);
-	if (line->waiting)
-		strbuf_addf(&text, ", %zu waiting", line->waiting);
-	if (line->errors)
-		strbuf_addf(&text, ", %zu in error", line->errors);
-	strbuf_adds(&text, ")");
-	term_put(row, left, columns->total, ROLE_GROUP, strbuf_text(&text));
-}
-
-static void draw_empty(const struct ui *ui, size_t row, size_t columns)
-{
-	char name[KEYMAP_TEXT_SIZE];
-	const bool is_pick = ui->mode == MODE_PICK, is_hidden = list_counts(ui->list).all > 0;
-	cleanup_free char *text = xasprintf(
-		is_pick     ? "No session matches. %s leaves this list."
-		: is_hidden ? "No session matches. %s shows all again."
-			    : "No sessions yet. %s makes one, and so does, in a shell:",
-		keymap_text(&ui->keymap,
-			    is_pick     ? ACTION_LINE_CANCEL
-			    : is_hidden ? ACTION_BACK
-					: ACTION_NEW,
-			    name));
-	term_put(row, 0, columns, ROLE_PLAIN, text);
-	if (is_pick || is_hidden)
-		return;
-	const size_t width = columns > 2 ? columns - 2 : 0;
-	term_put(row + 2, 2, width, ROLE_KEY, "agentdeck launch DIRECTORY -t TITLE");
-	term_put(row + 4, 0, columns, ROLE_PLAIN,
-		 "In a shell, these bring what you have: conversations on disk, other tools.");
-	term_put(row + 6, 2, width, ROLE_KEY, "agentdeck discover");
-	term_put(row + 7, 2, width, ROLE_KEY, "agentdeck import");
-}
-
-static void draw_list(const struct ui *ui, size_t top_row, size_t height, size_t width,
-		      int64_t now_us)
-{
-	const size_t count = list_lines(ui->list);
-	const struct columns columns = plan_columns(width);
-	const size_t top = list_top(ui->list, height);
-	if (count == 0)
-		draw_empty(ui, top_row, width);
-	for (size_t i = 0; i < height && top + i < count; i++) {
-		const struct line *line = list_line(ui->list, top + i);
-		if (line->kind == LINE_GROUP)
-			draw_group(top_row + i, 0, &columns, line);
-		else
-			draw_session(top_row + i, 0, &columns, line, now_us);
-		if (top + i == list_cursor(ui->list))
-			term_reverse(top_row + i, 0, width);
-	}
-}
-
 /* ---- beside the list ------------------------------------------------------------------------- */
+
+/* The rows above the list. */
+static size_t header_rows(void)
+{
+	return term_rows() >= NAMES_FROM ? 2 : 1;
+}
 
 static struct split plan_split(const struct ui *ui, size_t height)
 {
 	const size_t columns = term_columns();
 	struct split split = { .list_width = columns, .list_height = height };
-	if (ui->preview.kind == PREVIEW_NONE)
+	if (ui->preview.kind == PREVIEW_NONE || !list_lines(ui->list))
 		return split;
-	if (columns >= SIDE_BY_SIDE) {
-		split.list_width = columns / 2 - 2;
-		split.row = HEADER_ROWS;
-		split.column = columns / 2 + 1;
+	if (columns >= UI_SIDE_BY_SIDE) {
+		split.list_width = columns / 2 - 2 < LIST_MOST ? columns / 2 - 2 : LIST_MOST;
+		split.row = header_rows();
+		split.column = split.list_width + 3;
 		split.width = columns - split.column;
 		split.height = height;
 	} else {
 		/* Where there is no room for both, the list gives way. */
-		split.list_height = height >= ONE_BELOW_OTHER ? height / 2 : 0;
-		split.row = HEADER_ROWS + split.list_height;
+		split.list_height = height >= ONE_BELOW_OTHER ? 3 * height / 5 : 0;
+		split.row = header_rows() + split.list_height;
 		split.width = columns;
 		split.height = height - split.list_height;
 	}
@@ -273,29 +66,40 @@ static char *header_text(const struct ui *ui, bool is_short)
 	return strbuf_take(&text);
 }
 
+/* How many do something, or "".  The caller frees. */
+static char *count_text(const struct list_counts *counts, enum doing doing)
+{
+	const size_t count = counts->doing[doing];
+	return count ? xasprintf("  %s %zu %s", draw_sign(doing), count, doing_name(doing))
+		     : xstrdup("");
+}
+
 static void draw_header(const struct ui *ui)
 {
 	const struct list_counts counts = list_counts(ui->list);
 	const size_t width = term_columns();
-	cleanup_free char *waiting = xasprintf("  %zu waiting", counts.waiting);
-	cleanup_free char *errors = xasprintf("  %zu in error", counts.errors);
-	cleanup_free char *chosen = xasprintf("  %zu chosen", list_chosen(ui->list));
+	cleanup_free char *chosen = list_chosen(ui->list)
+					    ? xasprintf("  %zu chosen", list_chosen(ui->list))
+					    : xstrdup("");
 	/* Show whole how many need the user, and shorten the rest. */
-	const size_t needed = (counts.waiting ? strlen(waiting) : 0) +
-			      (counts.errors ? strlen(errors) : 0) +
-			      (list_chosen(ui->list) ? strlen(chosen) : 0);
+	size_t needed = term_width(chosen);
+	for (size_t i = 0; i < DOING_COUNT && doing_needs_user((enum doing)i); i++) {
+		cleanup_free char *text = count_text(&counts, (enum doing)i);
+		needed += term_width(text);
+	}
 	cleanup_free char *text = header_text(ui, false);
 	if (term_width(text) + needed > width) {
 		free(text);
 		text = header_text(ui, true);
 	}
 	size_t column = term_put(0, 0, width, ROLE_HEADER, text);
-	if (counts.waiting && column < width)
-		column += term_put(0, column, width - column, ROLE_WAITING, waiting);
-	if (counts.errors && column < width)
-		column += term_put(0, column, width - column, ROLE_ERROR, errors);
-	if (list_chosen(ui->list) && column < width)
-		term_put(0, column, width - column, ROLE_WARNING, chosen);
+	column += term_put(0, column, column < width ? width - column : 0, ROLE_WARNING, chosen);
+	for (size_t i = 0; i < DOING_COUNT; i++) {
+		cleanup_free char *count = count_text(&counts, (enum doing)i);
+		if (column + term_width(count) <= width)
+			column += term_put(0, column, width - column, draw_role((enum doing)i),
+					   count);
+	}
 }
 
 static size_t character_length(const char *text)
@@ -372,7 +176,43 @@ static void draw_failure(const char *text, size_t row)
 	}
 }
 
-static void draw_news(const struct ui *ui, size_t row)
+/* The place of a waiting session among all of these, the longest first. */
+static size_t place_in_line(struct list *list, const struct item *item)
+{
+	size_t place = 1;
+	for (size_t i = 0; i < list_count(list); i++)
+		place += list_at(list, i)->doing == DOING_WAITING &&
+			 list_waits_longer(list_at(list, i), item);
+	return place;
+}
+
+/* Who needs the user, or what is known of the selected session. */
+static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
+{
+	const struct item *selected = list_selected(ui->list);
+	const struct item *item = selected;
+	const size_t width = term_columns(), waiting = list_counts(ui->list).doing[DOING_WAITING];
+	char since[32];
+	if (waiting && (!item || (item->doing != DOING_WAITING && !*item->reason)))
+		item = list_longest_waiting(ui->list);
+	if (!item)
+		return;
+	if (item->doing != DOING_WAITING) {
+		term_put(row, 0, width, ROLE_FAINT, *item->reason ? item->reason : item->directory);
+		return;
+	}
+	(void)time_text(item->since_us, now_us, since, sizeof(since));
+	cleanup_free char *of = waiting > 1 ? xasprintf(", %zu of %zu",
+							place_in_line(ui->list, item), waiting)
+					    : xstrdup("");
+	cleanup_free char *text = xasprintf("%s %s waits for you%s%s%s%s%s",
+					    draw_sign(DOING_WAITING), item->title,
+					    *since ? " since " : "", since, of,
+					    *item->reason ? ": " : "", item->reason);
+	term_put(row, 0, width, ROLE_WAITING, text);
+}
+
+static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 {
 	const size_t width = term_columns();
 	if (ui->mode == MODE_SEARCH) {
@@ -380,6 +220,8 @@ static void draw_news(const struct ui *ui, size_t row)
 	} else if (ui->mode == MODE_PICK && !ui->message) {
 		draw_input(ui, row, "Go to: ");
 	} else if (ui->mode == MODE_LINE) {
+		if (ui->message && ui->is_bad)
+			draw_failure(ui->message, row - 1);
 		draw_input(ui, row, ui->question);
 	} else if (ui->mode == MODE_LOOKING) {
 		term_put(row, 0, width, ROLE_WARNING, ui->question);
@@ -391,9 +233,7 @@ static void draw_news(const struct ui *ui, size_t row)
 		cleanup_free char *text = filter_text(ui);
 		term_put(row, 0, width, ROLE_FAINT, text);
 	} else {
-		const struct item *item = list_selected(ui->list);
-		term_put(row, 0, width, ROLE_FAINT,
-			 item ? (*item->reason ? item->reason : item->directory) : "");
+		draw_need(ui, row, now_us);
 	}
 }
 
@@ -437,24 +277,81 @@ static void draw_dialog_keys(const struct ui *ui, size_t row)
 		put_keys(ui, row, column, up_and_down, "choose");
 }
 
+enum { KEYS_MOST = 10 };
+
+/* What a user does most with the line under the cursor.  The first ones are there on a narrow
+ * terminal, too. */
+static const struct line_keys {
+	enum action action;
+	const char *label;
+} group_keys[KEYS_MOST] = {
+	{ ACTION_ATTACH, "fold" },   { ACTION_HELP, "help" },         { ACTION_QUIT, "quit" },
+	{ ACTION_CHOOSE, "choose" }, { ACTION_NEXT_WAITING, "next" }, { ACTION_SEARCH, "search" },
+	{ ACTION_NEW, "new here" },  { ACTION_WALL, "wall" },
+}, waiting_keys[KEYS_MOST] = {
+	{ ACTION_APPROVE, "approve" }, { ACTION_DENY, "deny" },       { ACTION_ATTACH, "attach" },
+	{ ACTION_HELP, "help" },       { ACTION_QUIT, "quit" },       { ACTION_SEND, "send" },
+	{ ACTION_NEXT_WAITING, "next" }, { ACTION_SEARCH, "search" }, { ACTION_NEW, "new" },
+}, error_keys[KEYS_MOST] = {
+	{ ACTION_RESTART, "restart" }, { ACTION_ATTACH, "attach" },   { ACTION_HELP, "help" },
+	{ ACTION_QUIT, "quit" },       { ACTION_PREVIEW, "view" },    { ACTION_REMOVE, "remove" },
+	{ ACTION_NEXT_WAITING, "next" }, { ACTION_SEARCH, "search" },
+}, stopped_keys[KEYS_MOST] = {
+	{ ACTION_ATTACH, "start and attach" }, { ACTION_HELP, "help" },   { ACTION_QUIT, "quit" },
+	{ ACTION_START, "start" },             { ACTION_REMOVE, "remove" }, { ACTION_FORK, "fork" },
+	{ ACTION_SEARCH, "search" },           { ACTION_NEW, "new" },
+}, usual_keys[KEYS_MOST] = {
+	{ ACTION_ATTACH, "attach" }, { ACTION_HELP, "help" },     { ACTION_QUIT, "quit" },
+	{ ACTION_SEND, "send" },     { ACTION_NEXT_WAITING, "next waiting" },
+	{ ACTION_STOP, "stop" },     { ACTION_SEARCH, "search" }, { ACTION_NEW, "new" },
+}, empty_keys[KEYS_MOST] = {
+	{ ACTION_NEW, "new" }, { ACTION_HELP, "help" }, { ACTION_QUIT, "quit" },
+};
+
+static const struct line_keys *keys_of_line(const struct ui *ui)
+{
+	const struct item *item = list_selected(ui->list);
+	if (!list_lines(ui->list))
+		return empty_keys;
+	if (!item)
+		return group_keys;
+	switch (item->doing) {
+	case DOING_WAITING:
+		return waiting_keys;
+	case DOING_ERROR:
+		return error_keys;
+	case DOING_STOPPED:
+		return stopped_keys;
+	default:
+		return usual_keys;
+	}
+}
+
+static void draw_line_keys(const struct ui *ui, size_t row)
+{
+	size_t column = 0;
+	const struct line_keys *keys = keys_of_line(ui);
+	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)
+		if (ui->keymap.keys[keys[i].action][0] != KEY_CODE_NONE)
+			column = put_key(ui, row, column, keys[i].action, keys[i].label);
+}
+
 static void draw_keys(const struct ui *ui, size_t row)
 {
-	/* The first ones are there on a narrow terminal, too. */
-	static const enum action shown[] = { ACTION_ATTACH,       ACTION_HELP,   ACTION_QUIT,
-					     ACTION_NEXT_WAITING, ACTION_SEARCH, ACTION_SEND,
-					     ACTION_NEW };
 	size_t column = 0;
-	if (ui->mode == MODE_DIALOG) {
+	if (ui->mode == MODE_LIST) {
+		draw_line_keys(ui, row);
+	} else if (ui->mode == MODE_DIALOG) {
 		draw_dialog_keys(ui, row);
 	} else if (ui->mode == MODE_LOOKING) {
 		draw_key(row, column, "Esc", "cancel");
 	} else if (ui->mode == MODE_HELP) {
 		column = put_keys(ui, row, column, up_and_down, "scroll");
 		draw_key(row, column, "any other key", "back");
-	} else if (ui->mode == MODE_LINE && ui->message) {
-		/* What is wrong with the line: it is in the row of the news. */
-		term_put(row, 0, term_columns(), ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
-	} else if (ui->mode != MODE_LIST) {
+	} else if (ui->mode == MODE_LINE && ui->message && !ui->is_bad) {
+		/* The line is in the row of the news. */
+		term_put(row, 0, term_columns(), ROLE_PLAIN, ui->message);
+	} else {
 		const bool is_pick = ui->mode == MODE_PICK;
 		column = put_key(ui, row, column, ACTION_LINE_ACCEPT,
 				 is_pick                 ? "go there"
@@ -462,9 +359,6 @@ static void draw_keys(const struct ui *ui, size_t row)
 							 : "keep");
 		put_key(ui, row, column, ACTION_LINE_CANCEL, is_pick ? "stay" : "cancel");
 	}
-	for (size_t i = 0; ui->mode == MODE_LIST && i < ARRAY_SIZE(shown); i++)
-		if (ui->keymap.keys[shown[i]][0] != KEY_CODE_NONE)
-			column = put_key(ui, row, column, shown[i], action_info(shown[i])->label);
 }
 
 static void draw_dialog(struct ui *ui, size_t rows)
@@ -488,12 +382,12 @@ static void draw_dialog(struct ui *ui, size_t rows)
 void draw(struct ui *ui, int64_t now_us)
 {
 	const size_t rows = term_rows();
-	const size_t around = HEADER_ROWS + FOOTER_ROWS;
+	const size_t above = header_rows(), around = above + FOOTER_ROWS;
 	const size_t height = rows > around ? rows - around : 1;
 	const struct split split = plan_split(ui, height);
 	ui->height = ui->mode == MODE_HELP ? height : split.list_height;
 	ui->has_usage = false;
-	ui->list_row = HEADER_ROWS;
+	ui->list_row = above;
 	ui->list_width = split.list_width;
 	term_erase();
 	const bool is_form = ui->mode == MODE_FORM ||
@@ -507,15 +401,18 @@ void draw(struct ui *ui, int64_t now_us)
 		return;
 	}
 	if (ui->mode == MODE_HELP) {
-		draw_help(ui, HEADER_ROWS, height);
+		draw_help(ui, above, height);
 	} else {
-		ui->has_usage = plan_columns(split.list_width).memory > 0;
-		draw_list(ui, HEADER_ROWS, split.list_height, split.list_width, now_us);
+		ui->has_usage = rows_have_usage(split.list_width);
+		if (above > 1 && split.list_height && list_lines(ui->list))
+			draw_column_names(ui, 1, split.list_width);
+		draw_rows(ui, &(struct rows_place){ above, split.list_height, split.list_width },
+			  now_us);
 		draw_preview(ui, &split);
 	}
 	draw_header(ui);
 	if (rows >= around) {
-		draw_news(ui, rows - 2);
+		draw_news(ui, rows - 2, now_us);
 		draw_keys(ui, rows - 1);
 	}
 	term_show();

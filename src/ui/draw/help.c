@@ -63,13 +63,13 @@ static const struct {
 };
 
 static const struct help_entry mark_entries[] = {
-	{ ACTION_NONE, "H", "held: not restarted automatically" },
-	{ ACTION_NONE, "S", "shares a conversation" },
-	{ ACTION_NONE, "C", "in a container" },
-	{ ACTION_NONE, "M", "on another machine" },
-	{ ACTION_NONE, "U", "ended, and undecided what becomes of its work" },
-	{ ACTION_NONE, "W", "in its own worktree" },
-	{ ACTION_NONE, "R", "in its own clone, a repository" },
+	{ ACTION_NONE, "held", "not restarted automatically" },
+	{ ACTION_NONE, "shared", "its conversation belongs to another session" },
+	{ ACTION_NONE, "box", "in a container" },
+	{ ACTION_NONE, "away", "on another machine" },
+	{ ACTION_NONE, "ended", "and it is undecided what becomes of its work" },
+	{ ACTION_NONE, "wt", "in its own worktree" },
+	{ ACTION_NONE, "clone", "in its own clone, a repository" },
 	{ ACTION_NONE, "+", "chosen: the next action is for all of these" },
 };
 
@@ -201,7 +201,7 @@ void draw_help(struct ui *ui, size_t row, size_t height)
 			    ARRAY_SIZE(session_entries));
 		put_places(&page, ui);
 		put_signs(&page, ui);
-		put_entries(&page, ui, "Behind the agent", mark_entries, ARRAY_SIZE(mark_entries));
+		put_entries(&page, ui, "Before the agent", mark_entries, ARRAY_SIZE(mark_entries));
 		page.line++;
 		page.left = 0;
 		page.width = term_columns();

@@ -92,7 +92,7 @@ static void add_moves(struct strbuf *text, const struct ui *ui)
 static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row)
 {
 	const size_t width = term_columns();
-	const size_t waiting = list_counts(ui->list).waiting;
+	const size_t waiting = list_counts(ui->list).doing[DOING_WAITING];
 	cleanup_strbuf struct strbuf text = { 0 };
 	if (ui->message) {
 		term_put(row, 0, width, ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);

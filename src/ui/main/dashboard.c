@@ -525,10 +525,12 @@ static int show(struct dashboard *dashboard)
 	bind_keys(dashboard);
 	if (!dashboard->client && !dashboard->wall_wish)
 		tell_lost(dashboard);
-	if (dashboard->client)
+	if (dashboard->client) {
 		ui_begin_pick(dashboard->ui);
-	else
-		ui_begin(dashboard->ui);
+	} else {
+		dashboard->ui->begins_with_preview = dashboard->deck->settings.ui_preview;
+		ui_begin(dashboard->ui, term_rows(), term_columns());
+	}
 	frame(dashboard);
 	correct_all(dashboard);
 	while (!dashboard->is_over && !dashboard->has_failed)

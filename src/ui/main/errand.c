@@ -65,11 +65,24 @@ static char *failure_of(const struct child_result *result)
 	return found ? visible(found) : NULL;
 }
 
+/* Why a command with --json failed.  NULL: it does not say.  The caller frees. */
+static char *failure_in_json(const struct child_result *result)
+{
+	cleanup_json struct json_object *object = NULL;
+	const char *text = strbuf_text(&result->output);
+	if (*text != '{' || json_parse(text, strlen(text), "agentdeck", &object, NULL) < 0)
+		return NULL;
+	const char *why = json_get_string(object, "error", NULL);
+	return why ? visible(why) : NULL;
+}
+
 /* A failure says why; a warning beside a success is worth more than "done".  The caller frees. */
 static char *words_of(const struct child_result *result)
 {
 	const struct child_result outcome = outcome_of(result);
 	char *words = result->exit_status ? failure_of(result) : NULL;
+	if (!words && result->exit_status)
+		words = failure_in_json(result);
 	if (!words)
 		words = last_summary(&outcome);
 	return words ? words : child_last_words(&outcome);

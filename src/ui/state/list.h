@@ -31,6 +31,8 @@ enum doing {
 };
 /* One word; static. */
 const char *doing_name(enum doing doing);
+/* Does its agent live, as far as is known? */
+bool doing_is_alive(enum doing doing);
 /* Does it need its user? */
 bool doing_needs_user(enum doing doing);
 
@@ -43,6 +45,9 @@ enum mark {
 	MARK_WORKTREE = 1 << 5,  /* it has its own tree: a linked work tree */
 	MARK_CLONE = 1 << 6,     /* or a repository */
 };
+enum { MARKS_TEXT_SIZE = 64 };
+/* "held, box": one word for each.  Returns buffer. */
+const char *marks_text(unsigned marks, char buffer[MARKS_TEXT_SIZE]);
 
 /* What the list is told of a session.  Texts are borrowed for the call, and NULL is "". */
 struct facts {
@@ -65,24 +70,39 @@ struct item {
 	int64_t cpu;    /* in hundredths of a percent of one processor */
 	void *owner;    /* the program's own */
 	/* private */
-	char *haystack;   /* what a search looks at, in lower case */
-	unsigned replied; /* which words of the search are in its last reply, a bit for each */
-	size_t index;     /* among all */
-	size_t line;      /* SIZE_MAX: it is not shown */
-	bool is_chosen;   /* one of several that the next action is for */
+	char *haystack;     /* what a search looks at, in lower case */
+	unsigned replied;   /* which words of the search are in its last reply, a bit for each */
+	size_t index;       /* among all */
+	size_t line;        /* among the groups; SIZE_MAX: it is not shown there */
+	size_t pinned_line; /* among those that need the user; SIZE_MAX: it is not there */
+	size_t hidden_by;   /* the line of what is folded around it; SIZE_MAX: none */
+	bool rests;         /* it was stopped when the list was folded, and still is */
+	bool is_chosen;     /* one of several that the next action is for */
 };
 
-enum line_kind { LINE_GROUP, LINE_SESSION };
+/* Does it need its user, as a section of its own says? */
+bool item_needs_user(const struct item *item);
+
+enum line_kind {
+	LINE_GROUP,
+	LINE_SESSION,
+	LINE_STOPPED, /* of a group: its sessions that rest */
+	LINE_HEADING, /* the cursor is never on it */
+};
+enum line_heading { HEADING_NEEDS_YOU, HEADING_ALL };
 
 struct line {
 	enum line_kind kind;
+	enum line_heading heading;
 	unsigned depth;
-	struct item *item; /* the session; of a group: any session in it */
+	struct item *item; /* the session; of other lines: any session below */
+	bool is_pinned;    /* a session that needs the user, which has another line, too */
 	/* A group: its path is the first path_length bytes of item->group, and its name is the last
-	 * part of that. */
+	 * part of that.  LINE_STOPPED: the path is that of its group, which may be "". */
 	size_t path_length, name_start;
 	bool is_collapsed;
-	size_t sessions, waiting, errors; /* in it and below */
+	size_t sessions;           /* below it */
+	size_t doing[DOING_COUNT]; /* of a group: how many of these do what */
 };
 
 enum list_order {
@@ -100,7 +120,9 @@ enum list_scope { SCOPE_ALL, SCOPE_NEEDS_USER, SCOPE_RUNNING, SCOPE_COUNT };
 const char *list_scope_name(enum list_scope scope);
 
 struct list_counts {
-	size_t all, waiting, errors, running, shown;
+	size_t all, shown;
+	size_t needy; /* item_needs_user() */
+	size_t doing[DOING_COUNT];
 };
 
 struct list;
@@ -115,8 +137,24 @@ void list_change(struct list *list, struct item *item, const struct facts *facts
 void list_remove(struct list *list, struct item *item);
 /* NULL: there is none. */
 struct item *list_find(const struct list *list, const char *id);
+size_t list_count(const struct list *list);
+/* In any order. */
+const struct item *list_at(const struct list *list, size_t index);
+/* Does a wait before b?  A time that is not known is the latest. */
+bool list_waits_longer(const struct item *a, const struct item *b);
 /* What it uses now, as in struct item. */
 void list_measure(struct list *list, struct item *item, int64_t memory, int64_t cpu);
+
+/* From now on those that need the user are above all, too.  Unless so many lines show all, what is
+ * stopped now rests: a group in which everything rests is collapsed, and in others those that rest
+ * have one line.  A session rests until it is seen alive. */
+void list_fold(struct list *list, size_t height);
+
+/* The widest agent's name and marks_text() of all sessions, in characters. */
+struct list_widths {
+	size_t agent, marks;
+};
+struct list_widths list_widths(struct list *list);
 
 size_t list_lines(struct list *list);
 /* Borrowed until the next change. */
@@ -128,22 +166,27 @@ struct list_counts list_counts(struct list *list);
 size_t list_cursor(struct list *list);
 /* The session under the cursor; NULL: it is on a group, or nothing is shown. */
 struct item *list_selected(struct list *list);
+/* The path of the group that the cursor is on or in; NULL: none.  The caller frees. */
+char *list_selected_group(struct list *list) MUST_USE;
 /* Relative, stopping at the ends. */
 void list_move(struct list *list, long lines);
 void list_go(struct list *list, size_t line);
 /* To this session, also into a collapsed group.  False: the filter hides it. */
 bool list_select(struct list *list, struct item *item);
 
-/* The sessions that are shown in the group under the cursor and below, or would be if it were open.
- * The caller frees the array.  NULL: the cursor is not on a group. */
+/* The sessions that are shown in the group under the cursor and below, or would be if it were open;
+ * on LINE_STOPPED: those of that line.  The caller frees the array.  NULL: the cursor is on
+ * neither. */
 struct item **list_group(struct list *list, size_t *ret_count) MUST_USE;
 
 /* To the session that waits longest, after the selected one in that order; it wraps.  If the search
  * or a filter hides it, none is left of these; collapsed groups open.  NULL: none waits. */
 struct item *list_next_waiting(struct list *list);
+/* The one that waits longest; NULL: none waits. */
+struct item *list_longest_waiting(const struct list *list);
 
-/* Collapse or open the group under the cursor, or the one that the session under it is in.  Then
- * the cursor is on the group. */
+/* Collapse or open the group under the cursor, or the one that the session under it is in, or the
+ * line of stopped ones.  Then the cursor is on that. */
 void list_set_collapsed(struct list *list, bool is_collapsed);
 
 /* Show what contains each word of the text, whatever the case.  "" shows all.  While there is one,

@@ -15,6 +15,9 @@ struct item *ui_add_targets(const struct ui *ui, struct strvec *ret)
 	return count ? targets[0] : NULL;
 }
 
+/* So many start without a question. */
+enum { STARTS_MOST = 5 };
+
 /* "api", or "3 sessions".  The caller frees. */
 static char *targets_text(const struct ui *ui, const struct item *first)
 {
@@ -57,15 +60,12 @@ static void run_on_targets(struct ui *ui, struct wish *ret, const char *const *w
 	}
 }
 
-/* The command shows the question on the terminal, and asks. */
 static void answer(struct ui *ui, enum action action, struct wish *ret)
 {
-	if (ui->targets.count > 1) {
+	if (ui->targets.count > 1)
 		ui_tell(ui, "Answer one session at a time: each has its own question.", true);
-		return;
-	}
-	ui_run(ui, ret, (const char *const[]){ action_info(action)->name, NULL });
-	ret->kind = WISH_TERMINAL;
+	else
+		ui_look_at_permission(ui, action, ret);
 }
 
 static void begin_line(struct ui *ui, enum action action, char *question, const char *text)
@@ -92,7 +92,10 @@ static bool takes_several(enum action action)
 static void confirm(struct ui *ui, enum action action, const char *who)
 {
 	struct confirmation wanted = { 0 };
-	if (action == ACTION_STOP)
+	if (action == ACTION_START)
+		wanted = (struct confirmation){ "Start", "one after the other",
+						xasprintf("Start %s?", who) };
+	else if (action == ACTION_STOP)
 		wanted = (struct confirmation){ "Stop", "start resumes the conversation",
 						xasprintf("Stop %s?", who) };
 	else if (action == ACTION_RESTART)
@@ -134,6 +137,8 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_START:
 		if (ui->targets.count == 1 && first->asks_first)
 			ui_look(ui, action, ret);
+		else if (ui->targets.count > STARTS_MOST)
+			confirm(ui, action, who);
 		else
 			ui_run(ui, ret, (const char *const[]){ "start", NULL });
 		break;
@@ -269,6 +274,15 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 {
 	const char *text = input_text(&ui->input);
 	switch (ui->pending) {
+	case ACTION_START:
+		ui_run(ui, ret, (const char *const[]){ "start", NULL });
+		break;
+	case ACTION_APPROVE:
+	case ACTION_DENY:
+		ui_run(ui, ret,
+		       (const char *const[]){ action_info(ui->pending)->name, "--question",
+					      ui->ask.seen, "--", NULL });
+		break;
 	case ACTION_STOP:
 		ui_run(ui, ret, (const char *const[]){ "stop", NULL });
 		break;
@@ -295,7 +309,8 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 		run_on_targets(ui, ret,
 			       (const char *const[]){ "send", "--message-file", "-", NULL });
 		ret->input = xstrdup(text);
-		break;
+		wait_for_line(ui, ret);
+		return;
 	case ACTION_RENAME:
 		ui_run(ui, ret, (const char *const[]){ "rename", "--", NULL });
 		strvec_push(&ret->words, text);

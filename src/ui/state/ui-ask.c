@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/ui-internal.h"
 
+#include "base/jsonio.h"
 #include "model/question/screens.h"
 #include "ui/state/ui.h"
+
+#include <string.h>
 
 static void next_question(struct ui *ui)
 {
@@ -91,12 +94,8 @@ static bool is_awaited(const struct ui *ui, const struct questions *ask)
 
 static const char *title_of(const struct ui *ui, const char *id)
 {
-	for (size_t i = 0; i < list_lines(ui->list); i++) {
-		const struct item *item = list_line(ui->list, i)->item;
-		if (item && streq(item->id, id))
-			return item->title;
-	}
-	return "the session";
+	const struct item *item = list_find(ui->list, id);
+	return item ? item->title : "the session";
 }
 
 /* What the deck says while agentdeck looks.  The caller frees. */
@@ -130,6 +129,65 @@ void ui_look_into_trash(struct ui *ui, struct wish *ret)
 	ret->kind = WISH_ASK;
 	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--json", NULL });
 	add_subject(ui, &ret->words);
+}
+
+void ui_look_at_permission(struct ui *ui, enum action action, struct wish *ret)
+{
+	ui_end_pending(ui);
+	ui->mode = MODE_LOOKING;
+	ui->pending = action;
+	ui->question = xasprintf("Looking at what %s asks ...", title_of(ui, ui->targets.items[0]));
+	ret->kind = WISH_ASK;
+	strvec_push_array(&ret->words, (const char *const[]){ action_info(action)->name, "--json",
+							      "--", ui->targets.items[0], NULL });
+}
+
+static bool is_permission(const struct ui *ui)
+{
+	return ui->pending == ACTION_APPROVE || ui->pending == ACTION_DENY;
+}
+
+/* A question with choices is shown and answered on the terminal. */
+static void answer_on_terminal(struct ui *ui, struct wish *ret)
+{
+	ret->kind = WISH_TERMINAL;
+	strvec_push_array(&ret->words, (const char *const[]){ action_info(ui->pending)->name, "--",
+							      ui->targets.items[0], NULL });
+	ui_end_pending(ui);
+}
+
+/* What agentdeck approve --json says. */
+static void ask_permission(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_json struct json_object *object = NULL;
+	cleanup_error struct error why = { 0 };
+	const bool gives = ui->pending == ACTION_APPROVE;
+	if (json_parse(text, strlen(text), "agentdeck approve", &object, &why) < 0) {
+		ui_end_pending(ui);
+		ui_tell(ui, why.message, true);
+		return;
+	}
+	if (!streq(json_get_string(object, "id", ""), ui->targets.items[0]))
+		return;
+	struct json_object *choices = json_get_array(object, "choices");
+	if (gives && choices && json_object_array_length(choices)) {
+		answer_on_terminal(ui, ret);
+		return;
+	}
+	const char *id = ui->targets.items[0];
+	cleanup_free char *prompt = xasprintf("%s this permission?", gives ? "Give" : "Refuse");
+	cleanup_free char *asked = xstrdup(json_get_string(object, "question", ""));
+	char *rest = asked;
+	questions_free(&ui->ask);
+	struct question *question = questions_add(&ui->ask, ABOUT_CONFIRM);
+	question_begin(question, title_of(ui, id), prompt);
+	for (const char *line; (line = strsep(&rest, "\n")) && (*line || rest);)
+		question_add_line(question, "%s", line);
+	question_add_choice(question, CHOICE_KEEP, "Back", "the agent still waits for an answer");
+	question_add_choice(question, CHOICE_CONTINUE, gives ? "Give" : "Refuse",
+			    gives ? "once" : "the agent is told so");
+	ui->ask.seen = xstrdup(json_get_string(object, "digest", ""));
+	next_question(ui);
 }
 
 static void resume_instead(struct ui *ui, const char *id, struct wish *ret)
@@ -221,6 +279,10 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 	cleanup_questions struct questions ask = { 0 };
 	if (ui->mode != MODE_LOOKING)
 		return;
+	if (text && is_permission(ui)) {
+		ask_permission(ui, text, ret);
+		return;
+	}
 	if (!text || questions_parse(text, &ask, &why) < 0) {
 		ui_end_pending(ui);
 		if (text)

@@ -7,13 +7,7 @@
 
 void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directory)
 {
-	cleanup_free char *group = NULL;
-	if (list_lines(ui->list) > 0) {
-		const struct line *line = list_line(ui->list, list_cursor(ui->list));
-		const size_t length = line->kind == LINE_GROUP ? line->path_length
-							       : strlen(line->item->group);
-		group = xstrndup(line->item->group, length);
-	}
+	cleanup_free char *group = list_selected_group(ui->list);
 	form_open(&ui->form, supply, directory, or_empty(group));
 	ui->mode = MODE_FORM;
 }

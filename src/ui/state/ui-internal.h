@@ -44,6 +44,8 @@ struct confirmation {
 void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wanted);
 /* What has agentdeck to ask about the first target? */
 void ui_look(struct ui *ui, enum action action, struct wish *ret);
+/* What permission does the only target ask for? */
+void ui_look_at_permission(struct ui *ui, enum action action, struct wish *ret);
 /* Which removed sessions can be deleted? */
 void ui_look_into_trash(struct ui *ui, struct wish *ret);
 void ui_end_pending(struct ui *ui);

@@ -5,7 +5,13 @@
 
 #include <string.h>
 
-enum { PREVIEW_LINES = 3 };
+enum {
+	PREVIEW_LINES = 3,
+	/* The least terminal that has the preview by itself. */
+	PREVIEW_ROWS = 20,
+	PREVIEW_COLUMNS = 80,
+	AROUND = 4, /* rows of a terminal that the list has not */
+};
 
 struct ui *ui_new(const char *profile)
 {
@@ -125,21 +131,10 @@ static void next_waiting(struct ui *ui)
 	}
 }
 
-/* The path of the group that the cursor is on or in; NULL: none.  The caller frees. */
-static char *selected_group(const struct ui *ui)
-{
-	if (list_lines(ui->list) == 0)
-		return NULL;
-	const struct line *line = list_line(ui->list, list_cursor(ui->list));
-	const char *group = line->item->group;
-	const size_t length = line->kind == LINE_GROUP ? line->path_length : strlen(group);
-	return length ? xstrndup(group, length) : NULL;
-}
-
 static void show_only(struct ui *ui, enum action action)
 {
 	const struct item *item = list_selected(ui->list);
-	cleanup_free char *group = selected_group(ui);
+	cleanup_free char *group = list_selected_group(ui->list);
 	if (action == ACTION_ONLY_AGENT && item)
 		list_set_only_agent(ui->list, item->agent);
 	else if (action == ACTION_ONLY_GROUP && group)
@@ -153,7 +148,7 @@ static void show_only(struct ui *ui, enum action action)
 
 static void open_wall(struct ui *ui, struct wish *ret)
 {
-	cleanup_free char *group = selected_group(ui);
+	cleanup_free char *group = list_selected_group(ui->list);
 	ret->kind = WISH_TERMINAL;
 	strvec_push(&ret->words, "wall");
 	if (list_chosen(ui->list))
@@ -403,8 +398,14 @@ static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 	}
 }
 
-void ui_begin(struct ui *ui)
+void ui_begin(struct ui *ui, size_t rows, size_t columns)
 {
+	if (ui->begins_with_preview && rows >= PREVIEW_ROWS && columns >= PREVIEW_COLUMNS)
+		ui->preview.kind = PREVIEW_SCREEN;
+	const size_t height = rows > AROUND ? rows - AROUND : 0;
+	const bool is_below = ui->preview.kind != PREVIEW_NONE && columns < UI_SIDE_BY_SIDE;
+	list_fold(ui->list, is_below ? 3 * height / 5 : height);
+	list_go(ui->list, 0);
 	find_session(ui);
 }
 

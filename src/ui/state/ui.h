@@ -51,7 +51,8 @@ struct ui {
 	char *message;    /* the last news, until the next key; NULL: none */
 	bool is_bad;      /* the message is about a failure */
 	struct preview preview;
-	bool is_pasting; /* what comes was not typed */
+	bool begins_with_preview; /* [ui] preview */
+	bool is_pasting;          /* what comes was not typed */
 	size_t help_top;
 	/* as it was drawn */
 	size_t height;  /* of the list */
@@ -96,8 +97,12 @@ struct wish {
 void wish_clear(struct wish *wish);
 #define cleanup_wish CLEANUP(wish_clear)
 
-/* The list is complete: the cursor goes to the first session, for which the keys are. */
-void ui_begin(struct ui *ui);
+/* A terminal with so many columns has the preview beside the list. */
+enum { UI_SIDE_BY_SIDE = 100 };
+
+/* The list is complete: what does not fit is folded, and the cursor goes to the first session, for
+ * which the keys are.  The preview is shown if the terminal has room for it. */
+void ui_begin(struct ui *ui, size_t rows, size_t columns);
 
 /* Ask whether what was lost is to be restarted.  The program names it (lacks_lost).  The question
  * repeats the news, which it covers. */

@@ -29,7 +29,7 @@ static void read_list(struct wall *wall, struct list *list)
 	strvec_clear(&wall->ids);
 	for (size_t i = 0; i < list_lines(list); i++) {
 		const struct line *line = list_line(list, i);
-		if (line->kind == LINE_SESSION)
+		if (line->kind == LINE_SESSION && !line->is_pinned)
 			strvec_push(&wall->ids, line->item->id);
 	}
 }

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/draw/rows.h"
+
+#include "ui/draw/sign.h"
+#include "ui/term/term.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	WIDTH_STATUS = 8,
+	WIDTH_SINCE = 6,
+	WIDTH_AGENT_MOST = 12,
+	WIDTH_MARKS_MOST = 14,
+	WIDTH_AGE = 3,
+	WIDTH_USAGE = 5,
+	USAGE_FROM = 96, /* the width of a list that shows what the sessions use */
+	WIDTH_TITLE_MIN = 20,
+	GAP = 1,
+};
+
+/* ---- texts ------------------------------------------------------------------------------------ */
+
+const char *time_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
+{
+	const time_t then = then_us / 1000000, now = now_us / 1000000;
+	struct tm at, today;
+	*buffer = '\0';
+	if (then_us <= 0)
+		return buffer;
+	(void)localtime_r(&then, &at);
+	(void)localtime_r(&now, &today);
+	const bool is_today = at.tm_yday == today.tm_yday && at.tm_year == today.tm_year;
+	const bool is_this_year = now - then < (time_t)300 * 24 * 3600;
+	if (strftime(buffer, size, is_today ? "%H:%M" : is_this_year ? "%b %d" : "%Y", &at) == 0)
+		*buffer = '\0';
+	return buffer;
+}
+
+/* In units that change so seldom that no frame is drawn for them: "<1d", "12d", "5w", "2y". */
+static const char *age_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
+{
+	const int64_t days = then_us > 0 ? (now_us - then_us) / 1000000 / 86400 : -1;
+	*buffer = '\0';
+	if (then_us > 0 && days < 1)
+		(void)snprintf(buffer, size, "<1d");
+	else if (days >= 730)
+		(void)snprintf(buffer, size, "%" PRId64 "y", days / 365);
+	else if (days >= 70)
+		(void)snprintf(buffer, size, "%" PRId64 "w", days / 7);
+	else if (days >= 1)
+		(void)snprintf(buffer, size, "%" PRId64 "d", days);
+	return buffer;
+}
+
+/* " 412M", " 1.2G"; "" if it is unknown. */
+static const char *memory_text(int64_t bytes, char *buffer, size_t size)
+{
+	const double mebibytes = (double)bytes / 1024 / 1024;
+	*buffer = '\0';
+	if (bytes >= 0 && mebibytes < 999.5)
+		(void)snprintf(buffer, size, "%4.0fM", mebibytes);
+	else if (bytes >= 0)
+		(void)snprintf(buffer, size, "%4.1fG", mebibytes / 1024);
+	return buffer;
+}
+
+/* " 3.1%", " 110%"; "" if it is unknown. */
+static const char *cpu_text(int64_t hundredths, char *buffer, size_t size)
+{
+	const double percent = (double)hundredths / 100;
+	*buffer = '\0';
+	if (hundredths >= 0)
+		(void)snprintf(buffer, size, percent < 99.95 ? "%4.1f%%" : "%4.0f%%", percent);
+	return buffer;
+}
+
+/* Where the columns begin; a width of 0: left out. */
+struct columns {
+	size_t title, marks, agent, status, since, age, memory, cpu; /* widths */
+	size_t total;
+};
+
+/* Take room for a column with this width, unless too little is left for titles.  Returns the width,
+ * or 0. */
+static size_t take(size_t *used, size_t width, size_t total)
+{
+	if (total < *used + width + GAP + WIDTH_TITLE_MIN)
+		return 0;
+	*used += width + GAP;
+	return width;
+}
+
+static size_t between(size_t least, size_t width, size_t most)
+{
+	return width < least ? least : width < most ? width : most;
+}
+
+/* Columns are as wide as what is in them, so that titles get the rest. */
+static struct columns plan_columns(const struct ui *ui, size_t width)
+{
+	const struct list_widths widest = list_widths(ui->list);
+	size_t used = WIDTH_STATUS + GAP;
+	struct columns columns = { .status = WIDTH_STATUS, .total = width };
+	columns.since = take(&used, WIDTH_SINCE, width);
+	columns.agent = take(&used, between(strlen("AGENT"), widest.agent, WIDTH_AGENT_MOST),
+			     width);
+	if (widest.marks)
+		columns.marks = take(
+			&used, between(strlen("PLACE"), widest.marks, WIDTH_MARKS_MOST), width);
+	if (width >= USAGE_FROM) {
+		columns.age = WIDTH_AGE;
+		columns.memory = columns.cpu = WIDTH_USAGE;
+		used += WIDTH_AGE + 2 * WIDTH_USAGE + 3 * GAP;
+	}
+	columns.title = width > used ? width - used : 1;
+	return columns;
+}
+
+bool rows_have_usage(size_t width)
+{
+	return width >= USAGE_FROM;
+}
+
+static void put_cell(size_t row, size_t *column, size_t width, enum role role, const char *text)
+{
+	if (width == 0)
+		return;
+	term_put(row, *column, width, role, text);
+	*column += width + GAP;
+}
+
+static void draw_session(size_t row, const struct columns *columns, const struct line *line,
+			 int64_t now_us)
+{
+	const struct item *item = line->item;
+	char marks[MARKS_TEXT_SIZE], text[32];
+	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
+					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
+					     item->title);
+	const enum role role = draw_role(item->doing);
+	size_t column = 0;
+	put_cell(row, &column, columns->title, role == ROLE_FAINT ? ROLE_FAINT : ROLE_PLAIN, title);
+	/* The sign has the colour of the state. */
+	if (columns->title > 2 * line->depth + 2)
+		term_put(row, 2 * line->depth + 1, 1, role, draw_sign(item->doing));
+	/* Away from its group, it says which that is. */
+	const size_t used = term_width(title) + 2 * GAP;
+	if (line->is_pinned && used < columns->title)
+		term_put(row, used, columns->title - used, ROLE_FAINT, item->group);
+	put_cell(row, &column, columns->marks, ROLE_WARNING, marks_text(item->marks, marks));
+	put_cell(row, &column, columns->agent, ROLE_FAINT, item->agent);
+	put_cell(row, &column, columns->status, role, doing_name(item->doing));
+	put_cell(row, &column, columns->since, ROLE_FAINT,
+		 time_text(item->since_us, now_us, text, sizeof(text)));
+	put_cell(row, &column, columns->age, ROLE_FAINT,
+		 age_text(item->created_us, now_us, text, sizeof(text)));
+	put_cell(row, &column, columns->memory, ROLE_PLAIN,
+		 memory_text(item->memory, text, sizeof(text)));
+	put_cell(row, &column, columns->cpu, ROLE_PLAIN, cpu_text(item->cpu, text, sizeof(text)));
+}
+
+/* How many do what, by their signs in their colours, at the end of the row: "2? 1! 7o". */
+static void draw_counts(size_t row, size_t from, size_t width, const size_t doing[DOING_COUNT])
+{
+	size_t column = width;
+	for (size_t i = DOING_COUNT; i-- > 0;) {
+		char text[32];
+		if (!doing[i])
+			continue;
+		(void)snprintf(text, sizeof(text), "%zu%s", doing[i], draw_sign((enum doing)i));
+		const size_t length = term_width(text);
+		if (column < from + length + GAP)
+			return;
+		column -= length;
+		term_put(row, column, length, draw_role((enum doing)i), text);
+		column -= GAP;
+	}
+}
+
+static void draw_group(size_t row, const struct columns *columns, const struct line *line)
+{
+	const int length = (int)(line->path_length - line->name_start);
+	cleanup_free char *text = xasprintf("%*s%s %.*s", (int)(2 * line->depth), "",
+					    term_symbol(line->is_collapsed ? SYMBOL_CLOSED
+									   : SYMBOL_OPEN),
+					    length, line->item->group + line->name_start);
+	const size_t used = term_put(row, 0, columns->total, ROLE_GROUP, text);
+	draw_counts(row, used, columns->total, line->doing);
+}
+
+static void draw_stopped(size_t row, const struct columns *columns, const struct line *line)
+{
+	cleanup_free char *text = xasprintf(
+		"%*s %s %zu stopped", (int)(2 * line->depth), "",
+		term_symbol(line->is_collapsed ? SYMBOL_CLOSED : SYMBOL_OPEN), line->sessions);
+	term_put(row, 0, columns->total, ROLE_FAINT, text);
+}
+
+static void draw_heading(size_t row, const struct columns *columns, const struct line *line)
+{
+	const bool needs_you = line->heading == HEADING_NEEDS_YOU;
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_addf(&text, "%s %s (%zu) ", term_symbol(SYMBOL_RULE),
+		    needs_you ? "needs you" : "all", line->sessions);
+	for (size_t used = term_width(strbuf_text(&text)); used < columns->total; used++)
+		strbuf_adds(&text, term_symbol(SYMBOL_RULE));
+	term_put(row, 0, columns->total, needs_you ? ROLE_WAITING : ROLE_FAINT, strbuf_text(&text));
+}
+
+void draw_column_names(const struct ui *ui, size_t row, size_t width)
+{
+	const struct columns columns = plan_columns(ui, width);
+	size_t column = 0;
+	put_cell(row, &column, columns.title, ROLE_FAINT, "   TITLE");
+	put_cell(row, &column, columns.marks, ROLE_FAINT, "PLACE");
+	put_cell(row, &column, columns.agent, ROLE_FAINT, "AGENT");
+	put_cell(row, &column, columns.status, ROLE_FAINT, "STATE");
+	put_cell(row, &column, columns.since, ROLE_FAINT, "SINCE");
+	put_cell(row, &column, columns.age, ROLE_FAINT, "AGE");
+	put_cell(row, &column, columns.memory, ROLE_FAINT, "  MEM");
+	put_cell(row, &column, columns.cpu, ROLE_FAINT, "  CPU");
+}
+
+static void draw_empty(const struct ui *ui, size_t row, size_t columns)
+{
+	char name[KEYMAP_TEXT_SIZE];
+	const bool is_pick = ui->mode == MODE_PICK, is_hidden = list_counts(ui->list).all > 0;
+	cleanup_free char *text = xasprintf(
+		is_pick     ? "No session matches. %s leaves this list."
+		: is_hidden ? "No session matches. %s shows all again."
+			    : "No sessions yet. %s makes one, and so does, in a shell:",
+		keymap_text(&ui->keymap,
+			    is_pick     ? ACTION_LINE_CANCEL
+			    : is_hidden ? ACTION_BACK
+					: ACTION_NEW,
+			    name));
+	term_put(row, 0, columns, ROLE_PLAIN, text);
+	if (is_pick || is_hidden)
+		return;
+	const size_t width = columns > 2 ? columns - 2 : 0;
+	term_put(row + 2, 2, width, ROLE_KEY, "agentdeck launch DIRECTORY -t TITLE");
+	term_put(row + 4, 0, columns, ROLE_PLAIN,
+		 "In a shell, these bring what you have: conversations on disk, other tools.");
+	term_put(row + 6, 2, width, ROLE_KEY, "agentdeck discover");
+	term_put(row + 7, 2, width, ROLE_KEY, "agentdeck import");
+}
+
+static void draw_line(size_t row, const struct columns *columns, const struct line *line,
+		      int64_t now_us)
+{
+	switch (line->kind) {
+	case LINE_GROUP:
+		draw_group(row, columns, line);
+		break;
+	case LINE_STOPPED:
+		draw_stopped(row, columns, line);
+		break;
+	case LINE_HEADING:
+		draw_heading(row, columns, line);
+		break;
+	case LINE_SESSION:
+		draw_session(row, columns, line, now_us);
+		break;
+	}
+}
+
+void draw_rows(const struct ui *ui, const struct rows_place *place, int64_t now_us)
+{
+	const size_t count = list_lines(ui->list);
+	const struct columns columns = plan_columns(ui, place->width);
+	const size_t top = list_top(ui->list, place->height);
+	if (count == 0)
+		draw_empty(ui, place->row, place->width);
+	for (size_t i = 0; i < place->height && top + i < count; i++) {
+		draw_line(place->row + i, &columns, list_line(ui->list, top + i), now_us);
+		if (top + i == list_cursor(ui->list))
+			term_reverse(place->row + i, 0, place->width);
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the files of the deck's list share: list.c has the sessions, the cursor and the filters;
+ * list-lines.c makes the lines of them.  Include list.h before.
+ */
+#pragma once
+
+/* Where the cursor stays while the lines around it change. */
+struct list_place {
+	enum line_kind kind; /* of the line; LINE_HEADING: nowhere */
+	char *name;          /* the id of a session, or the path of a group; NULL: nowhere */
+	bool is_pinned;      /* in the section of those that need the user */
+};
+
+struct list {
+	struct item **items; /* in the order of the list, once it is settled */
+	size_t count, size;
+	struct line *lines;
+	size_t line_count, line_size;
+	struct strvec collapsed; /* paths of groups */
+	struct strvec unfolded;  /* paths of groups whose stopped sessions have a line each */
+	struct strvec words;     /* of the search, in lower case */
+	enum list_order order;
+	enum list_scope scope;
+	char *only_agent, *only_group; /* NULL: all */
+	bool has_pins;                 /* those that need the user are above all, too */
+	bool needs_sort, needs_lines;
+	struct list_counts counts;
+	struct list_widths widths;
+	size_t chosen;
+	size_t cursor, top;
+	struct list_place place; /* of the cursor */
+};
+
+enum { REPLY_WORDS = 32 };
+
+/* Bring the order, the lines and the cursor up to date.  Until then the lines may point to sessions
+ * that are gone. */
+void list_settle(struct list *list);
+/* The same, after a change that needs_lines does not tell. */
+void list_make_lines(struct list *list);
+/* To this line, or the last one; off a heading. */
+void list_put_cursor(struct list *list, size_t line);
+/* The cursor stays where it is now. */
+void list_note_place(struct list *list);
+
+bool list_is_in_group(const struct item *item, const char *group);
+bool list_is_shown(const struct list *list, const struct item *item);

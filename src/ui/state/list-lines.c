@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/list.h"
+
+#include "ui/state/list-internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NAMES_MAX = 64,
+	PINNED_MOST = 5,   /* the others are found with their groups, and by list_next_waiting() */
+	STOPPED_LEAST = 3, /* fewer keep their lines */
+};
+
+/* ---- order ------------------------------------------------------------------------------------ */
+
+/* A group comes before those below it: "a", "a/b", "a-b". */
+static int compare_groups(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	const int left = *a == '/' ? 1 : *a ? (unsigned char)*a + 1 : 0;
+	const int right = *b == '/' ? 1 : *b ? (unsigned char)*b + 1 : 0;
+	return (left > right) - (left < right);
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
+	const enum list_order order = *(const enum list_order *)context;
+	int r = compare_groups(a->group, b->group);
+	r = r ? r : a->rests - b->rests;
+	if (r == 0 && order == ORDER_URGENCY)
+		r = compare_numbers(a->doing, b->doing);
+	if (r == 0 && order == ORDER_TITLE)
+		r = strcasecmp(a->title, b->title);
+	if (r == 0 && order == ORDER_USE)
+		r = compare_numbers(b->used_us, a->used_us);
+	if (r == 0 && order == ORDER_MEMORY)
+		r = compare_numbers(b->memory, a->memory);
+	r = r ? r : compare_numbers(a->created_us, b->created_us);
+	return r ? r : strcmp(a->id, b->id);
+}
+
+static void sort(struct list *list)
+{
+	if (list->count > 1)
+		qsort_r(list->items, list->count, sizeof(struct item *), compare, &list->order);
+	for (size_t i = 0; i < list->count; i++)
+		list->items[i]->index = i;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+static bool is_in_scope(const struct list *list, const struct item *item)
+{
+	switch (list->scope) {
+	case SCOPE_NEEDS_USER:
+		return item_needs_user(item);
+	case SCOPE_RUNNING:
+		return item->doing != DOING_STOPPED && item->doing != DOING_ERROR;
+	default:
+		return true;
+	}
+}
+
+bool list_is_in_group(const struct item *item, const char *group)
+{
+	const size_t length = strlen(group);
+	return strncmp(item->group, group, length) == 0 &&
+	       (item->group[length] == '\0' || item->group[length] == '/');
+}
+
+bool list_is_shown(const struct list *list, const struct item *item)
+{
+	if (!is_in_scope(list, item) ||
+	    (list->only_agent && !streq(item->agent, list->only_agent)) ||
+	    (list->only_group && !list_is_in_group(item, list->only_group)))
+		return false;
+	for (size_t i = 0; i < list->words.count; i++)
+		if (!(i < REPLY_WORDS && item->replied >> i & 1) &&
+		    !strstr(item->haystack, list->words.items[i]))
+			return false;
+	return true;
+}
+
+static struct line *add_line(struct list *list, const struct line *line)
+{
+	if (list->line_count == list->line_size) {
+		list->line_size = list->line_size ? 2 * list->line_size : 64;
+		list->lines = xreallocarray(list->lines, list->line_size, sizeof(*list->lines));
+	}
+	list->lines[list->line_count] = *line;
+	return &list->lines[list->line_count++];
+}
+
+/* While there is a search, everything is open. */
+static bool has_path(const struct strvec *paths, const char *path, size_t length)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (strlen(paths->items[i]) == length && memcmp(paths->items[i], path, length) == 0)
+			return true;
+	return false;
+}
+
+/* What the lines so far end in. */
+struct trail {
+	size_t lines[NAMES_MAX]; /* of the groups around the session before, the outermost first;
+				  * SIZE_MAX: inside a collapsed one */
+	size_t lengths[NAMES_MAX];
+	unsigned depth;
+	const char *group;
+	unsigned hidden_from; /* the depth below which nothing is shown */
+	size_t hidden_by;     /* the line of the group that hides it */
+	const char *lively;   /* the group of the last session that does not rest; NULL: none */
+	const char *resting;  /* the group whose resting sessions were counted; NULL: none */
+	size_t folded_by;     /* the line that stands for these; SIZE_MAX: each has its own */
+};
+
+/* How many groups the next session shares with the one before. */
+static unsigned common_depth(const struct trail *trail, const char *group)
+{
+	unsigned depth = 0;
+	while (depth < trail->depth) {
+		const size_t length = trail->lengths[depth];
+		if (strncmp(trail->group, group, length) != 0 ||
+		    (group[length] != '\0' && group[length] != '/'))
+			break;
+		depth++;
+	}
+	return depth;
+}
+
+/* Enter the groups of the session that the one before was not in. */
+static void enter_groups(struct list *list, struct trail *trail, struct item *item)
+{
+	const char *group = item->group;
+	trail->depth = common_depth(trail, group);
+	trail->group = group;
+	if (trail->hidden_from > trail->depth)
+		trail->hidden_from = UINT32_MAX;
+	size_t at = trail->depth ? trail->lengths[trail->depth - 1] + 1 : 0;
+	while (at < strlen(group) && trail->depth < NAMES_MAX) {
+		const size_t length = at + strcspn(group + at, "/");
+		const bool is_visible = trail->hidden_from == UINT32_MAX;
+		const struct line line = {
+			.kind = LINE_GROUP,
+			.depth = trail->depth,
+			.item = item,
+			.path_length = length,
+			.name_start = at,
+			.is_collapsed = !list->words.count &&
+					has_path(&list->collapsed, group, length),
+		};
+		trail->lines[trail->depth] = is_visible ? list->line_count : SIZE_MAX;
+		trail->lengths[trail->depth++] = length;
+		if (is_visible && line.is_collapsed) {
+			trail->hidden_from = trail->depth;
+			trail->hidden_by = list->line_count;
+		}
+		if (is_visible)
+			add_line(list, &line);
+		at = length + 1;
+	}
+}
+
+static void count_in_groups(struct list *list, const struct trail *trail, const struct item *item)
+{
+	for (unsigned i = 0; i < trail->depth; i++) {
+		if (trail->lines[i] == SIZE_MAX)
+			continue;
+		struct line *line = &list->lines[trail->lines[i]];
+		line->sessions++;
+		line->doing[item->doing]++;
+	}
+}
+
+static void count(struct list_counts *counts, const struct item *item)
+{
+	counts->all++;
+	counts->doing[item->doing]++;
+	counts->needy += item_needs_user(item);
+}
+
+/* How many that rest the group of this one has from here on: they are behind one another. */
+static size_t count_resting(const struct list *list, size_t first)
+{
+	size_t count = 0;
+	for (size_t i = first; i < list->count; i++) {
+		if (!streq(list->items[i]->group, list->items[first]->group))
+			break;
+		count += list_is_shown(list, list->items[i]);
+	}
+	return count;
+}
+
+/* The sessions of a group that rest have one line, where others in it are alive.  Outside of groups
+ * they always have, since no group can be collapsed around them. */
+static void enter_resting(struct list *list, struct trail *trail, struct item *item)
+{
+	if (trail->resting && streq(trail->resting, item->group))
+		return;
+	trail->resting = item->group;
+	trail->folded_by = SIZE_MAX;
+	const size_t count = count_resting(list, item->index), length = strlen(item->group);
+	const bool is_alone = length && (!trail->lively || !streq(trail->lively, item->group));
+	if (is_alone || count < STOPPED_LEAST || list->words.count)
+		return;
+	const bool is_folded = !has_path(&list->unfolded, item->group, length);
+	if (is_folded)
+		trail->folded_by = list->line_count;
+	add_line(list, &(struct line){ .kind = LINE_STOPPED,
+				       .depth = trail->depth,
+				       .item = item,
+				       .path_length = length,
+				       .name_start = length,
+				       .is_collapsed = is_folded,
+				       .sessions = count });
+}
+
+static void add_session(struct list *list, struct trail *trail, struct item *item)
+{
+	enter_groups(list, trail, item);
+	count_in_groups(list, trail, item);
+	item->hidden_by = SIZE_MAX;
+	if (trail->hidden_from != UINT32_MAX) {
+		item->hidden_by = trail->hidden_by;
+		return;
+	}
+	if (item->rests)
+		enter_resting(list, trail, item);
+	else
+		trail->lively = item->group;
+	if (item->rests && trail->folded_by != SIZE_MAX) {
+		item->hidden_by = trail->folded_by;
+		return;
+	}
+	item->line = list->line_count;
+	add_line(list, &(struct line){ .kind = LINE_SESSION, .depth = trail->depth, .item = item });
+}
+
+static int longest_first(const void *left, const void *right)
+{
+	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
+	const bool a_waits = a->doing == DOING_WAITING, b_waits = b->doing == DOING_WAITING;
+	if (a_waits != b_waits)
+		return a_waits ? -1 : 1;
+	return list_waits_longer(a, b) ? -1 : list_waits_longer(b, a);
+}
+
+static size_t characters(const char *text)
+{
+	size_t count = 0;
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xC0) != 0x80;
+	return count;
+}
+
+static void measure(struct list_widths *widths, const struct item *item)
+{
+	char buffer[MARKS_TEXT_SIZE];
+	const size_t agent = characters(item->agent);
+	const size_t marks = item->marks ? strlen(marks_text(item->marks, buffer)) : 0;
+	widths->agent = agent > widths->agent ? agent : widths->agent;
+	widths->marks = marks > widths->marks ? marks : widths->marks;
+}
+
+static void add_heading(struct list *list, enum line_heading heading, struct item *item,
+			size_t sessions)
+{
+	add_line(list, &(struct line){ .kind = LINE_HEADING,
+				       .heading = heading,
+				       .item = item,
+				       .sessions = sessions });
+}
+
+/* Those that need the user, above all: a long list hides them otherwise. */
+static void add_needy(struct list *list)
+{
+	if (!list->has_pins || list->words.count || list->scope != SCOPE_ALL || !list->counts.needy)
+		return;
+	cleanup_free struct item **needy = xcalloc(list->counts.needy, sizeof(struct item *));
+	size_t count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (item_needs_user(list->items[i]) && list_is_shown(list, list->items[i]))
+			needy[count++] = list->items[i];
+	if (!count)
+		return;
+	qsort(needy, count, sizeof(struct item *), longest_first);
+	add_heading(list, HEADING_NEEDS_YOU, needy[0], count);
+	for (size_t i = 0; i < count && i < PINNED_MOST; i++) {
+		needy[i]->pinned_line = list->line_count;
+		add_line(list, &(struct line){
+				       .kind = LINE_SESSION, .item = needy[i], .is_pinned = true });
+	}
+	add_heading(list, HEADING_ALL, needy[0], list->count);
+}
+
+void list_make_lines(struct list *list)
+{
+	struct trail trail = { .group = "", .hidden_from = UINT32_MAX, .folded_by = SIZE_MAX };
+	list->line_count = 0;
+	list->counts = (struct list_counts){ 0 };
+	list->widths = (struct list_widths){ 0 };
+	for (size_t i = 0; i < list->count; i++) {
+		struct item *item = list->items[i];
+		count(&list->counts, item);
+		measure(&list->widths, item);
+		item->line = item->pinned_line = item->hidden_by = SIZE_MAX;
+	}
+	add_needy(list);
+	for (size_t i = 0; i < list->count; i++) {
+		if (!list_is_shown(list, list->items[i]))
+			continue;
+		list->counts.shown++;
+		add_session(list, &trail, list->items[i]);
+	}
+}
+
+/* ---- the place of the cursor ------------------------------------------------------------------ */
+
+void list_note_place(struct list *list)
+{
+	const struct line *line = list->cursor < list->line_count ? &list->lines[list->cursor]
+								  : NULL;
+	free(list->place.name);
+	list->place = (struct list_place){ .kind = line ? line->kind : LINE_HEADING };
+	if (!line || line->kind == LINE_HEADING)
+		return;
+	list->place.is_pinned = line->is_pinned;
+	list->place.name = line->kind == LINE_SESSION
+				   ? xstrdup(line->item->id)
+				   : xstrndup(line->item->group, line->path_length);
+}
+
+void list_put_cursor(struct list *list, size_t line)
+{
+	const size_t last = list->line_count ? list->line_count - 1 : 0;
+	list->cursor = line < last ? line : last;
+	/* A heading is not a place to be: a session is below it. */
+	if (list->line_count && list->lines[list->cursor].kind == LINE_HEADING)
+		list->cursor += list->cursor < last;
+}
+
+/* SIZE_MAX: nothing is shown for it. */
+static size_t line_of_session(const struct list *list, const struct item *item)
+{
+	if (list->place.is_pinned && item->pinned_line != SIZE_MAX)
+		return item->pinned_line;
+	return item->line != SIZE_MAX ? item->line : item->hidden_by;
+}
+
+static size_t line_of_group(const struct list *list)
+{
+	for (size_t i = 0; i < list->line_count; i++) {
+		const struct line *line = &list->lines[i];
+		if (line->kind == list->place.kind &&
+		    strlen(list->place.name) == line->path_length &&
+		    memcmp(line->item->group, list->place.name, line->path_length) == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* The cursor follows what it was on. */
+static void find_cursor(struct list *list)
+{
+	const bool is_session = list->place.name && list->place.kind == LINE_SESSION;
+	const struct item *item = is_session ? list_find(list, list->place.name) : NULL;
+	size_t line = SIZE_MAX;
+	if (item)
+		line = line_of_session(list, item);
+	else if (list->place.name && !is_session)
+		line = line_of_group(list);
+	list_put_cursor(list, line != SIZE_MAX ? line : list->cursor);
+	/* What a search hides comes back under the cursor. */
+	if (!item || line != SIZE_MAX || !list->words.count)
+		list_note_place(list);
+}
+
+void list_settle(struct list *list)
+{
+	if (list->needs_sort)
+		sort(list);
+	if (list->needs_sort || list->needs_lines) {
+		list_make_lines(list);
+		find_cursor(list);
+	}
+	list->needs_sort = list->needs_lines = false;
+}
