@@ -92,6 +92,13 @@ tear_down() {
 	done
 }
 
+# kill(1) does not wait until they are gone, and as long as they are there, they count as alive.
+gone() { ! kill -0 "$@" 2>/dev/null; }
+end_at_once() {	# PID...
+	kill -9 "$@"
+	until_done gone "$@" || fail "one of $* does not end"
+}
+
 # Sets $said to what is on standard error without the warnings.
 said() {
 	local line
@@ -546,7 +553,7 @@ case_missing_variables_are_named() {
 	must show a
 	! grep -q Lacks "$home/out" || fail "nothing is missing: $(<"$home/out")"
 	! grep -rq s3cret "$home/deck" || fail "a value is in $(grep -rl s3cret "$home/deck")"
-	kill -9 "$(value a server_pid)" "$(value a agent_pid)"
+	end_at_once "$(value a server_pid)" "$(value a agent_pid)"
 	deck=("${poor[@]}")
 	# as after a reboot
 	must recover --kept-environment
@@ -1021,7 +1028,7 @@ case_an_agent_that_says_late_that_an_id_is_unknown_begins_anew() {
 	chmod 755 "$home/user/slow"
 	must add . -t slow --agent slow -c "$home/user/slow"
 	must start slow --no-wait
-	kill -9 "$(value slow server_pid)"
+	end_at_once "$(value slow server_pid)"
 	must start slow --no-wait
 	begins_anew() { [[ $(value slow status) == running && $(value slow rung) == assign ]]; }
 	until_done begins_anew || fail "$("${deck[@]}" agentdeck session show slow --json)"
