@@ -150,9 +150,12 @@ who_else_looks_is_told() {
 		read -rt 0.05 <> <(:)
 	done
 	keys C-q
-	await '^api is attached to 1 other terminal: 60x20 \(read-only\) for '
-	deck show api --json
-	has '"is_read_only": true'
+	# tmux may take longer than attach waits for it.
+	await '^api is attached to (1 other terminal: 60x20 \(read-only\) for |other terminals; tmux does not say)'
+	until deck show api --json && grep -q '"is_read_only": true' "$home/out"; do
+		((SECONDS < end)) || { fail "it is not read-only: $(<"$home/out")"; return; }
+		read -rt 0.05 <> <(:)
+	done
 	"${other[@]}" kill-server
 }
 

@@ -137,12 +137,16 @@ static void say_others(const struct instance *instance)
 {
 	cleanup_terminal_clients struct terminal_clients others = { 0 };
 	const char *socket = instance->run.socket;
-	if (!terminal_has_clients(socket) || terminal_list_clients(socket, &others, NULL) != 0 ||
-	    !others.count)
+	if (!terminal_has_clients(socket))
 		return;
+	const int r = terminal_list_clients(socket, &others, NULL);
 	cleanup_free char *text = terminal_clients_text(&others);
-	say("%s is attached to %zu other terminal%s: %s", instance->title, others.count,
-	    others.count == 1 ? "" : "s", text);
+	if (r != 0)
+		say("%s is attached to other terminals; tmux does not say in time to which",
+		    instance->title);
+	else if (others.count)
+		say("%s is attached to %zu other terminal%s: %s", instance->title, others.count,
+		    others.count == 1 ? "" : "s", text);
 	fflush(stdout);
 }
 
