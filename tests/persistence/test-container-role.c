@@ -71,7 +71,7 @@ static void begin(struct inside *inside, enum engine engine)
 	assert_refused(engine, "has changed since you trusted it");
 	put_dockerfile("");
 	session_add(&inside->session, NULL, "deck",
-		    WORDS("--role", at_home("deck"), "--engine", engine_address(engine)));
+		    WORDS("--devcontainer", "--engine", engine_address(engine)));
 	session_start(&inside->session, NULL);
 	session_say(&inside->session, INSIDE_MARKER);
 	assert_running(inside, "at first");

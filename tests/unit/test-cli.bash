@@ -1498,6 +1498,29 @@ case_role() {
 	refused 64 'leave --role or --image out' add . -t a --agent demo --role . --image web:1
 	refused 64 '--role is for .*: leave --no-container out' add . -t a --agent demo --role . --no-container
 	refused 64 'a role comes from' role check http://example.org/role
+	refused 64 'choose one' add . -t a --agent demo --role . --devcontainer
+	refused 64 'leave --devcontainer or --build out' add . -t a --agent demo --devcontainer --build .
+	refused 1 "^agentdeck: $file is a role that you do not trust yet" add "$home/user/role" -t a --agent demo --devcontainer
+	refused 2 'has no role' add . -t a --agent demo --devcontainer
+	refused 1 "^agentdeck: $file is a role" add "$home/user/role" -t a --agent demo --devcontainer=.devcontainer/devcontainer.json
+	refused 64 'no file of the project' add . -t a --agent demo --devcontainer="$file"
+	printf '[session.a]\nagent = "demo"\npath = "user/role"\ndevcontainer = true\n' >"$home/agentdeck.toml"
+	run up "$home/agentdeck.toml"
+	[ "$status" = 1 ] && grep -q "$file is a role that you do not trust yet" "$home/err" || fail "up: $status: $(<"$home/err")"
+}
+
+case_a_project_with_a_role_is_told_of_once() {
+	mkdir -p "$home/user/role"
+	printf '{"image": "web:1"}\n' >"$home/user/role/.devcontainer.json"
+	must add "$home/user/role" -t a --agent demo --json
+	[ ! -s "$home/err" ] || fail "with --json: $(<"$home/err")"
+	must add "$home/user/role" -t b --agent demo
+	grep -q "role/.devcontainer.json describes a container .* --devcontainer" "$home/err" || fail "no hint: $(<"$home/err")"
+	must add "$home/user/role" -t c --agent demo
+	! grep -q 'describes a container' "$home/err" || fail "twice: $(<"$home/err")"
+	must role list
+	! grep -q role/ "$home/out" || fail "it is trusted: $(<"$home/out")"
+	refused 1 'that you do not trust yet' add "$home/user/role" -t d --agent demo --devcontainer
 }
 
 case_container_recipe() {

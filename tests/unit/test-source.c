@@ -77,6 +77,7 @@ static void one_of_several_must_be_named(void **state UNUSED)
 	put_in("p/.devcontainer/b", "devcontainer.json", IMAGE);
 	assert_refused("p", ERROR_USAGE, "several");
 	assert_file("p/.devcontainer/b", "p/.devcontainer/b/devcontainer.json");
+	assert_file("p/.devcontainer/a/devcontainer.json", "p/.devcontainer/a/devcontainer.json");
 }
 
 static void a_context_may_be_all_of_the_project(void **state UNUSED)

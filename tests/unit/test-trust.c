@@ -149,6 +149,22 @@ static void trust_is_listed_and_taken_back(void **state UNUSED)
 }
 
 /* A guess would be trust that nobody gave, or a role that is asked for again. */
+static void who_was_told_of_a_role_does_not_trust_it(void **state UNUSED)
+{
+	cleanup_trusted_list struct trusted_list list = { 0 };
+	put_role();
+	cleanup_role_source struct role_source source = read_role();
+	assert_int_equal(trust_hint(&deck, source.file, NULL), TRUST_HINT);
+	assert_int_equal(trust_hint(&deck, source.file, NULL), 0);
+	assert_trust(TRUST_NONE);
+	assert_int_equal(trust_list(&deck, &list, NULL), 0);
+	assert_int_equal(list.count, 0);
+	assert_int_equal(trust_take(&deck, source.file, NULL), TRUST_ABSENT);
+	give();
+	assert_int_equal(trust_hint(&deck, source.file, NULL), 0);
+	assert_trust(TRUST_SAME);
+}
+
 static void a_damaged_file_is_an_error(void **state UNUSED)
 {
 	static const char *const texts[] = { "{", "[]" };
@@ -173,6 +189,7 @@ int main(void)
 		WITH_A_STORE(trust_is_in_what_a_role_asks_for),
 		WITH_A_STORE(a_change_is_shown_line_by_line),
 		WITH_A_STORE(trust_is_listed_and_taken_back),
+		WITH_A_STORE(who_was_told_of_a_role_does_not_trust_it),
 		WITH_A_STORE(a_damaged_file_is_an_error),
 	};
 #undef WITH_A_STORE

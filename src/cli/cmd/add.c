@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/image.h"
 #include "cli/cmd/pick.h"
+#include "cli/cmd/roles.h"
 #include "cli/cmd/wish.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
@@ -28,6 +29,7 @@ static int cmd_add(struct app *app, struct error *err)
 	if (r != 0)
 		return r;
 	wish_note_neighbour(app, instance);
+	role_hint(app, &given->wish.container, wish.wish.directory);
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);

@@ -9,8 +9,10 @@ const char *const container_network_words[3] = { "default", "none", "internal" }
 int container_read_options(const struct container_options *options, bool is_default,
 			   struct container_order *ret, struct error *err)
 {
-	const bool is_wished = options->is_wished || (options->role && !options->is_refused) ||
-			       (is_default && !options->is_refused);
+	const char *role = options->role           ? "--role"
+			   : options->devcontainer ? "--devcontainer"
+						   : NULL;
+	const bool is_wished = options->is_wished || ((role || is_default) && !options->is_refused);
 	const struct {
 		const char *name;
 		bool is_given;
@@ -18,6 +20,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 		{ "--image", options->image },
 		{ "--build", options->build },
 		{ "--role", options->role },
+		{ "--devcontainer", options->devcontainer },
 		{ "--engine", options->engine },
 		{ "--mount", options->mounts.count },
 		{ "--env", options->environment.count },
@@ -32,9 +35,12 @@ int container_read_options(const struct container_options *options, bool is_defa
 		return error_set(err, ERROR_USAGE,
 				 "--container and --no-container exclude each other: leave one of "
 				 "them out");
-	if (options->role && (options->image || options->build))
-		return error_set(err, ERROR_USAGE, "a role names its image: leave --role or %s out",
-				 options->image ? "--image" : "--build");
+	if (options->role && options->devcontainer)
+		return error_set(err, ERROR_USAGE,
+				 "--role and --devcontainer exclude each other: choose one");
+	if (role && (options->image || options->build))
+		return error_set(err, ERROR_USAGE, "a role names its image: leave %s or %s out",
+				 role, options->image ? "--image" : "--build");
 	for (size_t i = 0; !is_wished && i < ARRAY_SIZE(others); i++)
 		if (others[i].is_given)
 			return error_set(err, ERROR_USAGE, "%s is for a session in a container: %s",

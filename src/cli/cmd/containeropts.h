@@ -10,7 +10,7 @@
 struct container_options {
 	bool is_wished;  /* --container */
 	bool is_refused; /* --no-container */
-	const char *engine, *image, *build, *role, *network, *auth, *program, *cpus;
+	const char *engine, *image, *build, *role, *devcontainer, *network, *auth, *program, *cpus;
 	struct strvec mounts, environment, secrets, cap_add;
 };
 
@@ -27,6 +27,9 @@ struct container_options {
 		{ 0, "role", "PATH",                                                               \
 		  "make its container as the devcontainer.json in this directory says",            \
 		  TO_VALUE(member.role, VALUE_DIRECTORY) },                                        \
+		{ 0, "devcontainer", "[=FILE]",                                                    \
+		  "the same with the devcontainer.json of the project itself",                     \
+		  TO_VALUE(member.devcontainer, VALUE_FILE) },                                     \
 		{ 0, "engine", "ENGINE", "docker, podman or a URL; else the one that answers",     \
 		  TO_WORD(member.engine, container_engine_words) },                                \
 		{ 0, "mount", "SOURCE[:TARGET][:ro]",                                              \

@@ -204,7 +204,9 @@ static int add_option(const struct toml_document *document, const char *path, co
 	const struct command_option *option = option_named(name);
 	if (!option)
 		return unknown(document, path, key, err);
-	if (option->type == OPTION_FLAG)
+	const bool may_be_bare = option->argument && option->argument[0] == '[' &&
+				 json_object_is_type(value, json_type_boolean);
+	if (option->type == OPTION_FLAG || may_be_bare)
 		return add_flag(document, path, option, value, declared, err);
 	if (option->type == OPTION_LIST)
 		return add_list(document, path, option, value, declared, err);

@@ -5,6 +5,7 @@
 #include "cli/cmd/image.h"
 #include "cli/cmd/message.h"
 #include "cli/cmd/pick.h"
+#include "cli/cmd/roles.h"
 #include "cli/cmd/start.h"
 #include "cli/cmd/wish.h"
 #include "cli/show/output.h"
@@ -81,6 +82,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 		return -1;
 	}
 	wish_note_neighbour(app, added);
+	role_hint(app, &given->wish.container, wish->wish.directory);
 	ret->is_up = ret->started.outcome == OUTCOME_REPORTED ||
 		     ret->started.outcome == OUTCOME_ALIVE;
 	return 0;

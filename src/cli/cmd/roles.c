@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/roles.h"
 
+#include "base/fsutil.h"
 #include "base/jsonio.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "model/settings/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
@@ -145,6 +149,59 @@ struct json_object *json_of_role(const struct role_source *source)
 	json_set(object, "commands", json_of_commands(role));
 	json_set(object, "findings", json_of_findings(role));
 	return object;
+}
+
+/* ---- which one ------------------------------------------------------------------------------- */
+
+/* --devcontainer: a file of the project itself. */
+static int read_own(const struct app *app, const char *file, const char *workspace,
+		    const char *group, struct role_source *ret, struct error *err)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	cleanup_free char *below = *file == '/' ? xstrdup(file) : path_join(workspace, file);
+	if (role_source_read(&app->deck, *file ? below : workspace, workspace, group, &source,
+			     err) < 0)
+		return -1;
+	if (!path_is_below(source.file, workspace)) {
+		cleanup_free char *shown = visible(source.file);
+		return error_set(err, ERROR_USAGE,
+				 "%s is no file of the project: name another role with --role",
+				 shown);
+	}
+	*ret = source;
+	source = (struct role_source){ 0 };
+	return 0;
+}
+
+int role_choose(const struct app *app, const struct container_options *options,
+		const struct role_session *place, struct role_source *ret, struct error *err)
+{
+	cleanup_free char *workspace = realpath(place->directory, NULL);
+	int r;
+	if (options->devcontainer && !workspace)
+		return error_set_file(err, errno, "%s", place->directory);
+	if (options->devcontainer)
+		r = read_own(app, options->devcontainer, workspace, place->group, ret, err);
+	else if (options->role)
+		r = role_source_read(&app->deck, options->role, workspace, place->group, ret, err);
+	else
+		return ROLE_NOT_WISHED;
+	return r < 0 ? -1 : role_source_digest(ret, err);
+}
+
+void role_hint(const struct app *app, const struct container_options *options,
+	       const char *directory)
+{
+	cleanup_free char *file = NULL;
+	const bool is_chosen = options->role || options->devcontainer || options->image ||
+			       options->build || options->is_refused;
+	if (is_chosen || app->json || app->quiet || role_source_find(directory, &file, NULL) < 0 ||
+	    trust_hint(&app->deck, file, NULL) != TRUST_HINT)
+		return;
+	cleanup_free char *shown = visible(file);
+	complain("%s describes a container for this project: launch --devcontainer makes one as "
+		 "it says, and asks you first",
+		 shown);
 }
 
 /* ---- trust ----------------------------------------------------------------------------------- */

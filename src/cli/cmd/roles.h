@@ -4,8 +4,14 @@
  */
 #pragma once
 
+#include "cli/cmd/containeropts.h"
 #include "cli/core/command.h"
 #include "engine/role/trust.h"
+
+/* Of the session. */
+struct role_session {
+	const char *directory, *group; /* group NULL: none */
+};
 
 /* What asks, is refused or is left out, as "path:line: verdict: key: why". */
 void role_judge(const struct role_source *source, struct strvec *ret);
@@ -13,6 +19,15 @@ void role_judge(const struct role_source *source, struct strvec *ret);
 void role_describe(const struct role_source *source, struct strvec *ret);
 /* The same for programs.  The caller puts it. */
 struct json_object *json_of_role(const struct role_source *source) MUST_USE;
+
+/* Read the role that the options name for a session of this directory and group, with its digest.
+ * ROLE_NOT_WISHED: they name none. */
+enum { ROLE_NOT_WISHED = 1 };
+int role_choose(const struct app *app, const struct container_options *options,
+		const struct role_session *place, struct role_source *ret, struct error *err);
+/* The options name none: say so, once, if the project has one. */
+void role_hint(const struct app *app, const struct container_options *options,
+	       const char *directory);
 
 /* Does the user trust this role, as it is now?  If not, the user is asked at the terminal, and sees
  * what will run, with which rights, and what has changed.  ERROR_INVALID: the role is refused, or

@@ -2,6 +2,7 @@
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
+#include "cli/cmd/roles.h"
 #include "cli/cmd/start.h"
 #include "cli/cmd/treeopts.h"
 #include "cli/show/output.h"
@@ -54,11 +55,25 @@ static void tell_open(struct app *app, const struct instance *fork, const struct
 		 fork->title, title);
 }
 
+/* The directory and, unless it gets another one, the group are those of the session. */
+static int read_role(struct app *app, const char *base, struct role_source *ret, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_instance struct instance *source = NULL;
+	if (deck_load(&app->deck, base, &source, err) < 0)
+		return -1;
+	const struct role_session place = { instance_lookup_directory(source),
+					  given->group ? given->group : source->group };
+	const int r = role_choose(app, &given->container, &place, ret, err);
+	return r == 0 ? role_consent(app, ret, err) : r;
+}
+
 static int cmd_session_fork(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	const struct options *given = app->options;
 	cleanup_instance struct instance *fork = NULL;
+	cleanup_role_source struct role_source role = { 0 };
 	struct container_order order_of = { 0 };
 	struct tree_order tree = { 0 };
 	int r = container_read_options(&given->container, false, &order_of, err);
@@ -70,7 +85,11 @@ static int cmd_session_fork(struct app *app, struct error *err)
 		.on_host = given->container.is_refused,
 		.tree = has_tree == 0 ? &tree : NULL,
 	};
-	if (r < 0 || has_tree < 0 || lifecycle_fork(&app->deck, row->base, &branch, &fork, err) < 0)
+	const int has_role = r == 0 ? read_role(app, row->base, &role, err) : ROLE_NOT_WISHED;
+	if (has_role == 0)
+		order_of.role = &role;
+	if (r < 0 || has_tree < 0 || has_role < 0 ||
+	    lifecycle_fork(&app->deck, row->base, &branch, &fork, err) < 0)
 		return -1;
 	tell_tree(app, fork);
 	tell_open(app, fork, row);

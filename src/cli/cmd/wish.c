@@ -4,6 +4,7 @@
 #include "base/argsplit.h"
 #include "base/fsutil.h"
 #include "base/nearest.h"
+#include "cli/cmd/roles.h"
 #include "cli/show/output.h"
 #include "driver/git/git.h"
 #include "engine/place/alive.h"
@@ -69,29 +70,17 @@ static int take_name(const struct app *app, const char *word, struct error *err)
 	return 0;
 }
 
-/* A session, a group or [limits] may say less, or more. */
-static void wish_memory(const struct deck *deck, const struct wish_options *options,
-			struct wish *ret)
-{
-	const struct instance like = { .group = (char *)(uintptr_t)options->group,
-				       .limits = options->limits.limits };
-	if (settings_limits(&deck->settings, &like).memory_max == 0)
-		ret->wish.limits.memory_max = ret->role.role.memory;
-}
-
 /* What the command line and the configuration do not say, the role says. */
-static int read_role(struct app *app, const struct wish_options *options, struct wish *ret,
+static int read_role(const struct app *app, const struct wish_options *options, struct wish *ret,
 		     struct error *err)
 {
-	cleanup_free char *workspace = realpath(ret->wish.directory, NULL);
-	if (role_source_read(&app->deck, options->container.role, workspace, options->group,
-			     &ret->role, err) < 0 ||
-	    role_source_digest(&ret->role, err) < 0)
-		return -1;
+	const struct role_session place = { ret->wish.directory, options->group };
+	const int r = role_choose(app, &options->container, &place, &ret->role, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
 	ret->container.role = &ret->role;
 	if (!options->agent && !options->command)
 		ret->wish.agent = ret->role.role.agent;
-	wish_memory(&app->deck, options, ret);
 	return 0;
 }
 
@@ -133,7 +122,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 		.container = r == 0 ? &ret->container : NULL,
 		.tree = tree == 0 ? &ret->tree : NULL,
 	};
-	return options->container.role ? read_role(app, options, ret, err) : 0;
+	return r == 0 ? read_role(app, options, ret, err) : 0;
 }
 
 void wish_note_neighbour(struct app *app, const struct instance *added)

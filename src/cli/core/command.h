@@ -68,7 +68,8 @@ const char *command_kind_name(enum command_kind kind);
 struct command_option {
 	char letter;          /* 'j', 0 for none */
 	const char *name;     /* "json" */
-	const char *argument; /* "TITLE"; NULL: it takes none */
+	/* "TITLE"; NULL: it takes none.  "[=FILE]": without one the text is "" */
+	const char *argument;
 	const char *help;     /* one line, no full stop */
 
 	enum option_type type;

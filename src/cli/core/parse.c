@@ -7,7 +7,7 @@
 /* What a line without a command runs. */
 #define WITHOUT_COMMAND "ui"
 
-enum { OPTIONS_MAX = 48, LONG_OPTION = 256 };
+enum { OPTIONS_MAX = 64, LONG_OPTION = 256 };
 
 /* What one call of getopt_long() may meet. */
 struct option_set {
@@ -23,6 +23,13 @@ struct parser {
 	struct parse_place *place; /* of an unfinished line; else NULL */
 };
 
+static int argument_of(const struct command_option *option)
+{
+	return !option->argument            ? no_argument
+	       : option->argument[0] == '[' ? optional_argument
+					    : required_argument;
+}
+
 static void set_add(struct option_set *set, const struct command_option *option)
 {
 	size_t end = strlen(set->letters);
@@ -30,10 +37,8 @@ static void set_add(struct option_set *set, const struct command_option *option)
 		if (set->count == OPTIONS_MAX)
 			abort();
 		set->options[set->count] = option;
-		set->longs[set->count] = (struct option){ option->name,
-							  option->argument ? required_argument
-									   : no_argument,
-							  NULL, LONG_OPTION + (int)set->count };
+		set->longs[set->count] = (struct option){ option->name, argument_of(option), NULL,
+							  LONG_OPTION + (int)set->count };
 		set->count++;
 		if (option->letter)
 			set->letters[end++] = option->letter;
@@ -123,7 +128,7 @@ static int set_variable(struct app *app, const struct command_option *option, ch
 		*(bool *)variable = true;
 		return 0;
 	case OPTION_TEXT:
-		*(const char **)variable = value;
+		*(const char **)variable = or_empty(value);
 		return 0;
 	case OPTION_MESSAGE:
 		/* The strings stay where they are when the vector grows. */

@@ -56,8 +56,9 @@ static char *option_term(const struct command_option *option)
 {
 	cleanup_free char *letter = option->letter ? xasprintf("-%c, ", option->letter)
 						   : xstrdup("    ");
-	return xasprintf("%s--%s%s%s", letter, option->name, option->argument ? " " : "",
-			 or_empty(option->argument));
+	const char *argument = or_empty(option->argument);
+	return xasprintf("%s--%s%s%s", letter, option->name,
+			 *argument && *argument != '[' ? " " : "", argument);
 }
 
 /* Print a term in a column of this width, with its explanation beside it. */

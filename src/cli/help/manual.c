@@ -126,7 +126,8 @@ static void put_options(FILE *out, const struct command_option *options)
 		put_word(out, options->name, strlen(options->name));
 		fputs("\\fR", out);
 		if (options->argument)
-			fprintf(out, " \\fI%s\\fR", options->argument);
+			fprintf(out, "%s\\fI%s\\fR", *options->argument == '[' ? "" : " ",
+				options->argument);
 		fputc('\n', out);
 		put_sentence(out, options->help);
 	}

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define OF_ROLES ".devcontainer"
 
@@ -85,6 +86,13 @@ static char *root_of(const char *directory, const char *top)
 	return is_inside ? xstrndup(directory, (size_t)(at - directory)) : xstrdup(directory);
 }
 
+/* Of an absolute path.  The caller frees. */
+static char *directory_of(const char *path)
+{
+	const size_t length = (size_t)(path_basename(path) - path);
+	return xstrndup(path, length > 1 ? length - 1 : 1);
+}
+
 /* The real path of what a role names; it does not lead out of the directory. */
 static int settle_path(const char *from, const char *name, const char *inside, char **ret,
 		       struct error *err)
@@ -123,8 +131,7 @@ static int read_text(const char *path, size_t most, char **ret, struct error *er
 static int settle_build(struct role_source *source, struct error *err)
 {
 	const struct role *role = &source->role;
-	cleanup_free char *here = xstrndup(
-		source->file, (size_t)(path_basename(source->file) - source->file) - 1);
+	cleanup_free char *here = directory_of(source->file);
 	if (!role->dockerfile)
 		return 0;
 	if (settle_path(here, role->context ? role->context : ".", source->root, &source->context,
@@ -181,23 +188,53 @@ static int check_top(const struct role_place *place, const char *real, struct er
 		       : error_set(err, ERROR_INVALID, "%s leads out of its repository", shown);
 }
 
-int role_source_read_at(const struct deck *deck, const struct role_place *place,
-			struct role_source *ret, struct error *err)
+static int find_in(const struct role_place *place, struct role_source *source, struct error *err)
 {
-	cleanup_role_source struct role_source source = { 0 };
 	cleanup_free char *real = NULL, *name = NULL;
 	const int r = fs_real_directory(place->directory, &real, err);
 	if (r != 0)
 		return r < 0 ? -1 : refuse_directory(place->directory, err);
 	if (check_top(place, real, err) < 0 || find_file(real, &name, err) < 0)
 		return -1;
-	source.root = root_of(real, place->top);
-	if (settle_path(real, name, source.root, &source.file, err) < 0)
+	source->root = root_of(real, place->top);
+	source->where = TAKE_PTR(real);
+	return settle_path(source->where, name, source->root, &source->file, err);
+}
+
+/* A path of this machine that is a file names the role itself. */
+static int find(const struct role_place *place, struct role_source *source, struct error *err)
+{
+	struct stat st;
+	const bool is_file = !place->top && stat(place->directory, &st) == 0 && S_ISREG(st.st_mode);
+	cleanup_free char *real = is_file ? realpath(place->directory, NULL) : NULL;
+	if (!real)
+		return find_in(place, source, err);
+	cleanup_free char *here = directory_of(real);
+	source->root = root_of(here, NULL);
+	source->where = xstrdup(real);
+	source->file = TAKE_PTR(real);
+	return 0;
+}
+
+int role_source_find(const char *directory, char **ret, struct error *err)
+{
+	const struct role_place place = { .directory = directory };
+	cleanup_role_source struct role_source source = { 0 };
+	if (find_in(&place, &source, err) < 0)
+		return -1;
+	*ret = TAKE_PTR(source.file);
+	return 0;
+}
+
+int role_source_read_at(const struct deck *deck, const struct role_place *place,
+			struct role_source *ret, struct error *err)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	if (find(place, &source, err) < 0)
 		return -1;
 	source.name = place->top ? xasprintf("%s%s", place->called,
 					     source.file + strlen(place->top) + 1)
 				 : xstrdup(source.file);
-	source.where = xstrdup(real);
 	if (read_text(source.file, ROLE_MAX_BYTES, &source.text, err) < 0 ||
 	    read_role(deck, place, &source, err) < 0 || settle_build(&source, err) < 0)
 		return -1;
@@ -206,10 +243,10 @@ int role_source_read_at(const struct deck *deck, const struct role_place *place,
 	return 0;
 }
 
-int role_source_read(const struct deck *deck, const char *directory, const char *workspace,
+int role_source_read(const struct deck *deck, const char *path, const char *workspace,
 		     const char *group, struct role_source *ret, struct error *err)
 {
-	const struct role_place place = { .directory = directory,
+	const struct role_place place = { .directory = path,
 					  .workspace = workspace,
 					  .group = group };
 	return role_source_read_at(deck, &place, ret, err);

@@ -31,12 +31,15 @@ struct role_source {
 void role_source_clear(struct role_source *source);
 #define cleanup_role_source CLEANUP(role_source_clear)
 
-/* Find and read the role of a directory: its .devcontainer/devcontainer.json, .devcontainer.json,
- * .devcontainer/NAME/devcontainer.json if there is one of them, or devcontainer.json.  workspace:
- * the session's directory, NULL: the role's own.  group: of the session, or NULL.
- * ERROR_NOT_FOUND: there is none.  ERROR_USAGE: there are several, or it is no directory.
- * ERROR_CORRUPT: see role_read(). */
-int role_source_read(const struct deck *deck, const char *directory, const char *workspace,
+/* Find the role of a directory: its .devcontainer/devcontainer.json, .devcontainer.json,
+ * .devcontainer/NAME/devcontainer.json if there is one of them, or devcontainer.json.  *ret is its
+ * real path, the caller's.  ERROR_NOT_FOUND: there is none.  ERROR_USAGE: there are several, or it
+ * is no directory. */
+int role_source_find(const char *directory, char **ret, struct error *err);
+
+/* Find and read the role of a directory, or that of a file.  workspace: the session's directory,
+ * NULL: the role's own.  group: of the session, or NULL.  ERROR_CORRUPT: see role_read(). */
+int role_source_read(const struct deck *deck, const char *path, const char *workspace,
 		     const char *group, struct role_source *ret, struct error *err);
 
 /* Where a role is looked for. */

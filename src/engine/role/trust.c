@@ -21,7 +21,7 @@ void trusted_list_clear(struct trusted_list *list)
 	*list = (struct trusted_list){ 0 };
 }
 
-/* An object: the path of a role's file, and what was trusted. */
+/* An object: the path of a role's file, and what was trusted, or only when its user was told. */
 static int load(const struct deck *deck, struct json_object **ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -58,6 +58,12 @@ static int lock_file(const struct deck *deck, struct fs_lock *ret, struct error 
 		     : r;
 }
 
+/* A role that its user was only told of has no digest. */
+static bool is_trusted(const struct json_object *entry)
+{
+	return *json_get_string(entry, "digest", "");
+}
+
 static void diff(const struct json_object *before, const char *key, const char *after,
 		 struct strvec *ret)
 {
@@ -71,7 +77,7 @@ int trust_look(const struct deck *deck, const struct role_source *source, enum t
 	if (load(deck, &root, err) < 0)
 		return -1;
 	const struct json_object *before = json_get_object(root, source->name);
-	if (!before) {
+	if (!is_trusted(before)) {
 		*ret = TRUST_NONE;
 		return 0;
 	}
@@ -83,6 +89,22 @@ int trust_look(const struct deck *deck, const struct role_source *source, enum t
 	diff(before, "text", source->text, ret_changes);
 	diff(before, "dockerfile", source->dockerfile_text, ret_changes);
 	return 0;
+}
+
+int trust_hint(const struct deck *deck, const char *file, struct error *err)
+{
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_json struct json_object *root = NULL;
+	if (!is_utf8(file, strlen(file)))
+		return 0;
+	if (lock_file(deck, &lock, err) < 0 || load(deck, &root, err) < 0)
+		return -1;
+	if (json_object_object_get_ex(root, file, NULL))
+		return 0;
+	struct json_object *object = json_object_new_object();
+	json_set_int(object, "at", clock_wall_us());
+	json_set(root, file, object);
+	return save(deck, root, err) < 0 ? -1 : TRUST_HINT;
 }
 
 /* A long text is not kept, and then it is new as a whole. */
@@ -116,7 +138,7 @@ int trust_take(const struct deck *deck, const char *file, struct error *err)
 	cleanup_json struct json_object *root = NULL;
 	if (lock_file(deck, &lock, err) < 0 || load(deck, &root, err) < 0)
 		return -1;
-	if (!json_object_object_get_ex(root, file, NULL))
+	if (!is_trusted(json_get_object(root, file)))
 		return TRUST_ABSENT;
 	json_object_object_del(root, file);
 	return save(deck, root, err);
@@ -128,6 +150,8 @@ int trust_list(const struct deck *deck, struct trusted_list *ret, struct error *
 	if (load(deck, &root, err) < 0)
 		return -1;
 	json_object_object_foreach(root, file, value) {
+		if (!is_trusted(value))
+			continue;
 		ret->items = xreallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
 		ret->items[ret->count++] = (struct trusted){
 			.file = xstrdup(file),

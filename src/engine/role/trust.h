@@ -29,6 +29,10 @@ void trusted_list_clear(struct trusted_list *list);
  * that was trusted, as lines of a diff.  ERROR_CORRUPT: the file of trusts is damaged. */
 int trust_look(const struct deck *deck, const struct role_source *source, enum trust *ret,
 	       struct strvec *ret_changes, struct error *err);
+/* The user has not been told yet that a project has this role: note that it is told now, and return
+ * TRUST_HINT.  0: it was told, or trusted. */
+enum { TRUST_HINT = 1 };
+int trust_hint(const struct deck *deck, const char *file, struct error *err);
 /* Trust the role as it is in the source, durably. */
 int trust_give(const struct deck *deck, const struct role_source *source, struct error *err);
 /* file: as in struct trusted.  TRUST_ABSENT: it was not trusted. */

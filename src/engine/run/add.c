@@ -467,6 +467,15 @@ static void prepared_clear(struct prepared *prepared)
 #define cleanup_prepared CLEANUP(prepared_clear)
 #define NOTHING_PREPARED ((struct prepared){ .carry = CARRY_NOTHING })
 
+/* A role says how much memory it needs; the session, a group or [limits] may say less, or more. */
+static void take_memory(const struct deck *deck, const struct lifecycle_new *wish,
+			struct instance *instance)
+{
+	const struct role_source *source = wish->container ? wish->container->role : NULL;
+	if (source && settings_limits(&deck->settings, instance).memory_max == 0)
+		instance->limits.memory_max = source->role.memory;
+}
+
 /* What the wish alone says. */
 static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const struct agent *agent,
 		    struct instance *instance)
@@ -483,6 +492,7 @@ static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const s
 	instance->created_at = wish->created_at ? wish->created_at : clock_wall_us();
 	instance->last_used_at = wish->last_used_at;
 	instance->limits = wish->limits;
+	take_memory(deck, wish, instance);
 	instance->end_policy = wish->end_policy;
 	environment_keep(deck, instance);
 	state_begin(instance, clock_wall_us());
