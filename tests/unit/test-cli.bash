@@ -1500,13 +1500,32 @@ case_role() {
 	refused 64 'a role comes from' role check http://example.org/role
 	refused 64 'choose one' add . -t a --agent demo --role . --devcontainer
 	refused 64 'leave --devcontainer or --build out' add . -t a --agent demo --devcontainer --build .
-	refused 1 "^agentdeck: $file is a role that you do not trust yet" add "$home/user/role" -t a --agent demo --devcontainer
+	refused 1 "$file is a role that you do not trust yet" add "$home/user/role" -t a --agent demo --devcontainer
 	refused 2 'has no role' add . -t a --agent demo --devcontainer
-	refused 1 "^agentdeck: $file is a role" add "$home/user/role" -t a --agent demo --devcontainer=.devcontainer/devcontainer.json
+	refused 1 "$file is a role" add "$home/user/role" -t a --agent demo --devcontainer=.devcontainer/devcontainer.json
 	refused 64 'no file of the project' add . -t a --agent demo --devcontainer="$file"
 	printf '[session.a]\nagent = "demo"\npath = "user/role"\ndevcontainer = true\n' >"$home/agentdeck.toml"
 	run up "$home/agentdeck.toml"
 	[ "$status" = 1 ] && grep -q "$file is a role that you do not trust yet" "$home/err" || fail "up: $status: $(<"$home/err")"
+}
+
+case_role_of_the_configuration() {
+	local api=$home/user/api/.devcontainer.json
+	mkdir -p "$home/user/api" "$home/user/web"
+	printf '{"image": "web:1"}\n' >"$api"
+	cp "$api" "$home/user/web"
+	printf '[roles.api]\nsource = "~/api"\n[container]\nrole = "api"\n[groups.web.container]\nenabled = true\nrole = "~/web"\n' \
+		>>"$home/deck/config.toml"
+	must role check api
+	grep -q "^$api: runs$" "$home/out" || fail "check: $(<"$home/out")"
+	refused 1 "$api is a role that you do not trust yet" add . -t a --agent demo --role api
+	refused 1 "$api is a role that" add . -t a --agent demo --container
+	refused 1 "$home/user/web/.devcontainer.json is a role" add . -t a --agent demo -g web/old
+	refused 2 'is no directory' add . -t a --agent demo --role ./api
+	must add . -t a --agent demo
+	must session set a group web
+	refused 1 "$home/user/web/.devcontainer.json is a role" fork a --container
+	refused 1 "$api is a role" fork a --container -g other
 }
 
 case_a_project_with_a_role_is_told_of_once() {

@@ -269,6 +269,23 @@ static void an_empty_list_of_a_group_counts(void **state)
 	assert_int_equal(settings_workspace(&settings, "other").setup.count, 2);
 }
 
+static void a_role_counts_before_an_image_of_a_farther_group(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"[container]\nimage = 'debian:12'\nrole = 'tools'\n"
+		"[groups.work.container]\nimage = 'work:1'\n"
+		"[groups.'work/api'.container]\nrole = '~/api'\n"
+		"[roles]\nbuild = { source = '/b' }\ntools = { source = '~/t' }\n";
+	cleanup_settings struct settings settings = { 0 };
+	assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, NULL), 0);
+	assert_string_equal(settings_container(&settings, "").role, "tools");
+	assert_null(settings_container(&settings, "work").role);
+	assert_string_equal(settings_container(&settings, "work/api/x").role, "~/api");
+	assert_string_equal(settings_role(&settings, "tools"), "~/t");
+	assert_null(settings_role(&settings, "/b"));
+}
+
 static void a_container_that_makes_no_sense_is_refused(void **state)
 {
 	(void)state;
@@ -283,7 +300,17 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 	assert_refused("[groups.a.container]\nimages = 'x'\n",
 		       "config.toml:2:1: unknown key \"groups.a.container.images\": a container "
 		       "has enabled, escapes, engine, image, network, auth, program, cpus, "
-		       "mounts, role_rights and role_env");
+		       "mounts, role, role_rights and role_env");
+	assert_refused("[container]\nrole = 'a/b'\n",
+		       "config.toml:2:1: container.role is \"a/b\": name a role of [roles], or an "
+		       "absolute path, which may start with \"~/\"");
+	assert_refused("[roles.a]\nsource = 'b'\n",
+		       "config.toml:2:1: roles.a.source is \"b\": a role is at an absolute path, "
+		       "which may start with \"~/\", or at a URL");
+	assert_refused("[roles.a]\nimage = 'b'\n",
+		       "config.toml:1:8: roles.a must have \"source\", and nothing else");
+	assert_refused("[roles.'a b']\nsource = '/b'\n",
+		       "config.toml:1:8: \"a b\" is not a valid name of a role");
 	assert_refused("[container]\nrole_rights = 'all'\n",
 		       "config.toml:2:1: container.role_rights is \"all\": choose \"locked\", "
 		       "\"standard\" or \"open\"");
@@ -475,6 +502,7 @@ int main(void)
 		cmocka_unit_test(tmux_options_are_pairs_as_tmux_writes_them),
 		cmocka_unit_test(a_container_has_what_the_nearest_group_says),
 		cmocka_unit_test(an_empty_list_of_a_group_counts),
+		cmocka_unit_test(a_role_counts_before_an_image_of_a_farther_group),
 		cmocka_unit_test(a_container_that_makes_no_sense_is_refused),
 		cmocka_unit_test(a_misspelt_key_is_refused_with_the_likely_one),
 		cmocka_unit_test(a_wrong_type_is_refused_by_name),

@@ -381,6 +381,17 @@ static void a_form_becomes_a_command(void **state UNUSED)
 	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --no-wait /here");
 }
 
+static void a_form_takes_a_role(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	open_form(ui);
+	check(ui, KEYS(down, down, 'r', enter), "ask settle --json launch /here");
+	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --devcontainer --no-wait /here");
+	ui_launched(ui, "not yet", false);
+	check(ui, KEYS(down, 'a', enter), "ask settle --json launch /here");
+	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --role a --no-wait /here");
+}
+
 static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -916,6 +927,7 @@ int main(void)
 		cmocka_unit_test(the_mouse_selects_and_attaches),
 		cmocka_unit_test(the_mouse_answers_nothing),
 		cmocka_unit_test(a_form_becomes_a_command),
+		cmocka_unit_test(a_form_takes_a_role),
 		cmocka_unit_test(a_form_survives_a_failure_and_an_escape),
 		cmocka_unit_test(another_session_is_resumed_instead),
 		cmocka_unit_test(an_answer_is_passed_on),

@@ -29,7 +29,8 @@ static int cmd_add(struct app *app, struct error *err)
 	if (r != 0)
 		return r;
 	wish_note_neighbour(app, instance);
-	role_hint(app, &given->wish.container, wish.wish.directory);
+	if (!wish.role.file)
+		role_hint(app, &given->wish.container, wish.wish.directory);
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);

@@ -82,7 +82,8 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 		return -1;
 	}
 	wish_note_neighbour(app, added);
-	role_hint(app, &given->wish.container, wish->wish.directory);
+	if (!wish->role.file)
+		role_hint(app, &given->wish.container, wish->wish.directory);
 	ret->is_up = ret->started.outcome == OUTCOME_REPORTED ||
 		     ret->started.outcome == OUTCOME_ALIVE;
 	return 0;

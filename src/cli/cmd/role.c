@@ -9,7 +9,8 @@
 
 static int read_source(const struct app *app, struct role_source *ret, struct error *err)
 {
-	const char *where = app->operands.count ? app->operands.items[0] : ".";
+	cleanup_free char *where = role_path(app,
+					     app->operands.count ? app->operands.items[0] : ".");
 	return role_source_fetch(&app->deck, where, NULL, NULL, ret, err);
 }
 
@@ -75,7 +76,8 @@ static int cmd_role_trust(struct app *app, struct error *err)
 /* The file of a role that may be gone.  The caller frees. */
 static char *file_of(const struct app *app, const struct trusted_list *list)
 {
-	const char *word = app->operands.count ? app->operands.items[0] : ".";
+	cleanup_free char *word = role_path(app,
+					    app->operands.count ? app->operands.items[0] : ".");
 	cleanup_role_source struct role_source source = { 0 };
 	for (size_t i = 0; i < list->count; i++)
 		if (streq(list->items[i].file, word))

@@ -173,17 +173,37 @@ static int read_own(const struct app *app, const char *file, const char *workspa
 	return 0;
 }
 
+char *role_path(const struct app *app, const char *word)
+{
+	const char *source = settings_role(&app->deck.settings, word);
+	const char *path = source ? source : word;
+	const bool is_below_home = starts_with(path, "~/");
+	return xasprintf("%s%s", is_below_home ? app->deck.paths.home : "", path + is_below_home);
+}
+
+/* --role, or [container] role. */
+static int read_named(const struct app *app, const char *word, const char *workspace,
+		      const char *group, struct role_source *ret, struct error *err)
+{
+	cleanup_free char *path = role_path(app, word);
+	return role_source_read(&app->deck, path, workspace, group, ret, err);
+}
+
 int role_choose(const struct app *app, const struct container_options *options,
 		const struct role_session *place, struct role_source *ret, struct error *err)
 {
 	cleanup_free char *workspace = realpath(place->directory, NULL);
+	const bool has_image = options->image || options->build;
+	const char *word = options->role ? options->role
+			   : has_image   ? NULL
+				       : settings_container(&app->deck.settings, place->group).role;
 	int r;
 	if (options->devcontainer && !workspace)
 		return error_set_file(err, errno, "%s", place->directory);
 	if (options->devcontainer)
 		r = read_own(app, options->devcontainer, workspace, place->group, ret, err);
-	else if (options->role)
-		r = role_source_read(&app->deck, options->role, workspace, place->group, ret, err);
+	else if (word)
+		r = read_named(app, word, workspace, place->group, ret, err);
 	else
 		return ROLE_NOT_WISHED;
 	return r < 0 ? -1 : role_source_digest(ret, err);

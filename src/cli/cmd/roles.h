@@ -13,6 +13,9 @@ struct role_session {
 	const char *directory, *group; /* group NULL: none */
 };
 
+/* Where the role of a name of [roles] is, or that of a path.  The caller frees. */
+char *role_path(const struct app *app, const char *word) MUST_USE;
+
 /* What asks, is refused or is left out, as "path:line: verdict: key: why". */
 void role_judge(const struct role_source *source, struct strvec *ret);
 /* That, and before it what will run, with which rights: lines for people, visible. */
@@ -20,8 +23,8 @@ void role_describe(const struct role_source *source, struct strvec *ret);
 /* The same for programs.  The caller puts it. */
 struct json_object *json_of_role(const struct role_source *source) MUST_USE;
 
-/* Read the role that the options name for a session of this directory and group, with its digest.
- * ROLE_NOT_WISHED: they name none. */
+/* Read the role of a new session in a container, with its digest: as the options say, else the
+ * configuration.  ROLE_NOT_WISHED: it has none. */
 enum { ROLE_NOT_WISHED = 1 };
 int role_choose(const struct app *app, const struct container_options *options,
 		const struct role_session *place, struct role_source *ret, struct error *err);

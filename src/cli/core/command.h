@@ -66,11 +66,11 @@ enum command_kind {
 const char *command_kind_name(enum command_kind kind);
 
 struct command_option {
-	char letter;          /* 'j', 0 for none */
-	const char *name;     /* "json" */
+	char letter;      /* 'j', 0 for none */
+	const char *name; /* "json" */
 	/* "TITLE"; NULL: it takes none.  "[=FILE]": without one the text is "" */
 	const char *argument;
-	const char *help;     /* one line, no full stop */
+	const char *help; /* one line, no full stop */
 
 	enum option_type type;
 	bool is_of_app; /* the variable is in struct app, else in the command's own options */

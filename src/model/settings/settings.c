@@ -46,13 +46,13 @@ void settings_init(struct settings *ret)
 }
 
 /* The texts of [container]. */
-enum { CONTAINER_TEXTS = 7 };
+enum { CONTAINER_TEXTS = 8 };
 static char **container_text(struct container_defaults *defaults, size_t index)
 {
-	char **texts[CONTAINER_TEXTS] = { &defaults->engine,     &defaults->image,
-					  &defaults->network,    &defaults->auth,
-					  &defaults->program,    &defaults->cpus,
-					  &defaults->role_rights };
+	char **texts[CONTAINER_TEXTS] = { &defaults->engine,      &defaults->image,
+					  &defaults->network,     &defaults->auth,
+					  &defaults->program,     &defaults->cpus,
+					  &defaults->role_rights, &defaults->role };
 	return texts[index];
 }
 
@@ -76,6 +76,7 @@ void settings_free(struct settings *settings)
 	free(settings->tmux.conf);
 	strvec_clear(&settings->tmux.options);
 	strvec_clear(&settings->resume_by_agent);
+	strvec_clear(&settings->roles);
 	free(settings->tmux.detach_key);
 	free(settings->tmux.switch_key);
 	free(settings->tmux.next_key);
@@ -337,6 +338,68 @@ static int store_container_text(const struct toml_document *document, const stru
 	return 0;
 }
 
+static bool is_place(const char *text)
+{
+	return starts_with(text, "/") || starts_with(text, "~/");
+}
+
+/* A name of [roles], which may be below it in the file, or where one is. */
+static int store_role(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	const int r = toml_store_string(document, key, value, field, err);
+	const char *text = r < 0 ? NULL : *(char **)field;
+	return !text || naming_is_agent(text) || is_place(text)
+		       ? r
+		       : toml_error(document, key->path, err,
+				    "%s is \"%s\": name a role of [roles], or an absolute path, "
+				    "which may start with \"~/\"",
+				    key->path, text);
+}
+
+static int store_source(const struct toml_document *document, const char *path,
+			struct json_object *value, struct strvec *ret, struct error *err)
+{
+	cleanup_free char *source = NULL;
+	const struct toml_key key = { .path = path };
+	if (toml_store_string(document, &key, value, &source, err) < 0)
+		return -1;
+	if (!is_place(source) && !strchr(source, ':'))
+		return toml_error(document, path, err,
+				  "%s is \"%s\": a role is at an absolute path, which may start "
+				  "with \"~/\", or at a URL",
+				  path, source);
+	strvec_push_take(ret, TAKE_PTR(source));
+	return 0;
+}
+
+/* [roles.NAME] */
+static int store_roles(const struct toml_document *document, const struct toml_key *key,
+		       struct json_object *value, void *field, struct error *err)
+{
+	struct strvec *roles = field;
+	struct json_object *source;
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, key->path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *path = xasprintf("%s.%s", key->path, name);
+		cleanup_free char *of_source = xasprintf("%s.source", path);
+		if (!naming_is_agent(name))
+			return toml_error(document, path, err,
+					  "\"%s\" is not a valid name of a role", name);
+		if (!json_object_is_type(item, json_type_object))
+			return toml_type_error(document, path, item, "a table", err);
+		if (!json_object_object_get_ex(item, "source", &source) ||
+		    json_object_object_length(item) > 1)
+			return toml_error(document, path, err,
+					  "%s must have \"source\", and nothing else", path);
+		strvec_push(roles, name);
+		if (store_source(document, of_source, source, roles, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* 2, 1.5 or "1.5" */
 static int store_cpus(const struct toml_document *document, const struct toml_key *key,
 		      struct json_object *value, void *field, struct error *err)
@@ -467,6 +530,7 @@ static const struct toml_key container_keys[] = {
 	CONTAINER_KEY("program", store_container_text, program),
 	CONTAINER_KEY("cpus", store_cpus, cpus),
 	CONTAINER_KEY("mounts", store_mounts, mounts),
+	CONTAINER_KEY("role", store_role, role),
 	CONTAINER_KEY("role_rights", store_container_text, role_rights),
 	CONTAINER_KEY("role_env", store_variables, role_env),
 };
@@ -487,8 +551,8 @@ static int store_container(const struct toml_document *document, const char *pat
 			return toml_error(
 				document, where, err,
 				"unknown key \"%s\": a container has enabled, escapes, engine, "
-				"image, network, auth, program, cpus, mounts, role_rights and "
-				"role_env",
+				"image, network, auth, program, cpus, mounts, role, role_rights "
+				"and role_env",
 				where);
 		if (container_keys[i].store(document, &key, item,
 					    (char *)ret + container_keys[i].offset, err) < 0)
@@ -699,6 +763,9 @@ const struct toml_key settings_keys[] = {
 	    .example = "2"),
 	KEY("container.mounts", store_mounts, container.mounts,
 	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
+	KEY("container.role", store_role, container.role,
+	    .about = "the role of a new session in a container: a name of [roles] or a path",
+	    .example = "\"api\""),
 	KEY("container.role_rights", store_container_text, container.role_rights,
 	    .about = "what a role may ask for: locked, standard or open", .example = "\"open\""),
 	KEY("container.role_env", store_variables, container.role_env,
@@ -715,6 +782,8 @@ const struct toml_key settings_keys[] = {
 	    .example = "[\"npm\", \"ci\"]"),
 	KEY("workspace.setup_timeout", toml_store_int, setup_timeout_s, .min = 1,
 	    .max = LONGEST_WINDOW_S, .about = "seconds that it may take"),
+	TABLE("roles", store_roles, roles, .about = "names of roles, and where each one is",
+	      .example = "api = { source = \"~/src/api\" }"),
 	TABLE("groups", store_groups, groups,
 	      .about = "limits and more for the sessions of a group",
 	      .example = "work.limits = { memory_max = \"8G\" }"),
@@ -763,6 +832,9 @@ static const struct group_limits *find_group(const struct settings *settings, co
 static void add_defaults(const struct container_defaults *from, struct container_defaults *to)
 {
 	struct container_defaults copy = *from;
+	/* An image of a nearer group counts before a role, which would name another one. */
+	if (to->image && !to->role)
+		copy.role = NULL;
 	if (to->enabled == UNSET)
 		to->enabled = from->enabled;
 	if (to->escapes == UNSET)
@@ -792,6 +864,14 @@ struct container_defaults settings_container(const struct settings *settings, co
 		while (--length > 0 && name[length] != '/')
 			;
 	}
+}
+
+const char *settings_role(const struct settings *settings, const char *name)
+{
+	for (size_t i = 0; i + 1 < settings->roles.count; i += 2)
+		if (streq(settings->roles.items[i], name))
+			return settings->roles.items[i + 1];
+	return NULL;
 }
 
 struct workspace_defaults settings_workspace(const struct settings *settings, const char *group)

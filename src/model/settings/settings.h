@@ -23,6 +23,7 @@ struct container_defaults {
 	char *auth;             /* a word of recipe_login_parse() */
 	char *program;          /* a word of recipe_program_parse() */
 	char *cpus;             /* a text for recipe_cpus_parse() */
+	char *role;             /* a name of [roles], or a path with "/" or "~/" first */
 	char *role_rights;      /* a word of recipe_rights_parse() */
 	struct strvec mounts;   /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */
 	struct strvec role_env; /* names of variables that a role may read */
@@ -63,6 +64,7 @@ struct settings {
 		char *default_terminal;  /* "tmux-256color" */
 	} tmux;
 	struct limits limits; /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
+	struct strvec roles;  /* name, source, name, source: [roles.NAME] */
 	struct container_defaults container; /* [container] image = "debian:12", engine, ... */
 	struct workspace_defaults workspace; /* [workspace] copy = [".env"], setup = ["npm", "ci"] */
 	char *workspace_root;    /* [workspace] root = "~/trees"; NULL: below the state */
@@ -121,6 +123,9 @@ enum end_policy settings_end_policy(const struct settings *settings,
 /* What holds for a container of a session in this group (NULL: none): each as the nearest group
  * sets it, else [container].  Borrowed. */
 struct container_defaults settings_container(const struct settings *settings, const char *group);
+
+/* Where the role of this name is: [roles.NAME] source.  NULL: there is none.  Borrowed. */
+const char *settings_role(const struct settings *settings, const char *name);
 
 /* What holds for a tree of a session in this group (NULL: none), found in the same way.  Borrowed.
  */

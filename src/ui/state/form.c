@@ -5,11 +5,14 @@
 
 #include <string.h>
 
-enum place { PLACE_USUAL, PLACE_HOST, PLACE_CONTAINER, PLACE_COUNT };
+enum place { PLACE_USUAL, PLACE_HOST, PLACE_CONTAINER, PLACE_ROLE, PLACE_COUNT };
 enum workspace { WORKSPACE_NONE, WORKSPACE_WORKTREE, WORKSPACE_CLONE, WORKSPACE_COUNT };
 
 static const char *const places[PLACE_COUNT] = {
-	[PLACE_USUAL] = "default", [PLACE_HOST] = "this host", [PLACE_CONTAINER] = "container"
+	[PLACE_USUAL] = "default",
+	[PLACE_HOST] = "this host",
+	[PLACE_CONTAINER] = "container",
+	[PLACE_ROLE] = "role",
 };
 static const char *const workspaces[WORKSPACE_COUNT] = {
 	[WORKSPACE_NONE] = "none", [WORKSPACE_WORKTREE] = "worktree", [WORKSPACE_CLONE] = "clone"
@@ -23,6 +26,7 @@ static const struct {
 	[FIELD_COMMAND] = { "Command", "a program and its arguments; no shell runs it" },
 	[FIELD_PLACE] = { "Place", "where its processes live" },
 	[FIELD_IMAGE] = { "Image", "of the container; empty: the default" },
+	[FIELD_ROLE] = { "Role", "a directory, or a name of [roles]; empty: the project's own" },
 	[FIELD_WORKSPACE] = { "Workspace", "a Git worktree or clone to itself, or none" },
 	[FIELD_BRANCH] = { "Branch", "empty: one named after the session" },
 	[FIELD_GROUP] = { "Group", "such as work/api; empty: none" },
@@ -141,6 +145,8 @@ static bool is_there(const struct form *form, enum field field)
 		return is_other_command(form);
 	case FIELD_IMAGE:
 		return form->chosen[FIELD_PLACE] == PLACE_CONTAINER;
+	case FIELD_ROLE:
+		return form->chosen[FIELD_PLACE] == PLACE_ROLE;
 	case FIELD_BRANCH:
 		return form->chosen[FIELD_WORKSPACE] != WORKSPACE_NONE;
 	default:
@@ -414,7 +420,9 @@ void form_words(const struct form *form, struct strvec *ret)
 	static const char *const workspace_options[WORKSPACE_COUNT] = {
 		[WORKSPACE_WORKTREE] = "--worktree", [WORKSPACE_CLONE] = "--clone"
 	};
-	const char *place = place_options[form->chosen[FIELD_PLACE]];
+	const bool is_own = form->chosen[FIELD_PLACE] == PLACE_ROLE &&
+			    !*input_text(&form->texts[FIELD_ROLE]);
+	const char *place = is_own ? "--devcontainer" : place_options[form->chosen[FIELD_PLACE]];
 	const char *workspace = workspace_options[form->chosen[FIELD_WORKSPACE]];
 	const bool has_message = *input_text(&form->texts[FIELD_MESSAGE]) != '\0';
 	strvec_push(ret, "launch");
@@ -422,6 +430,7 @@ void form_words(const struct form *form, struct strvec *ret)
 	if (place)
 		strvec_push(ret, place);
 	add_text(form, FIELD_IMAGE, "--image", ret);
+	add_text(form, FIELD_ROLE, "--role", ret);
 	if (workspace)
 		strvec_push(ret, workspace);
 	add_text(form, FIELD_BRANCH, "--branch", ret);

@@ -14,6 +14,7 @@ enum field {
 	FIELD_COMMAND, /* another command line; only then is it there */
 	FIELD_PLACE,
 	FIELD_IMAGE, /* in a container only */
+	FIELD_ROLE,  /* in a container of a role only */
 	FIELD_WORKSPACE,
 	FIELD_BRANCH, /* of a worktree or clone only */
 	FIELD_GROUP,
