@@ -2825,6 +2825,8 @@ case_profiles() {
 	refused 1 "profile 'other' has 1 session: remove it first" profile remove other
 	refused 2 "no profile 'none'" profile remove none
 	must -p other remove a
+	must -p other list
+	grep -q 'agentdeck launch -p other DIRECTORY -t TITLE$' "$home/out" || fail "$(<"$home/out")"
 	refused 1 "the trash of profile 'other' has 1 session: .*agentdeck -p other prune" profile remove other
 	must -p other prune --force
 	mkdir "$home/deck/other/.trash/mine"

@@ -5,6 +5,7 @@
 #include "cli/show/output.h"
 
 #include "base/clock.h"
+#include "engine/deck/hint.h"
 #include "engine/roster/lost.h"
 #include "engine/run/correct.h"
 #include "engine/supervise/supervise.h"
@@ -97,10 +98,12 @@ static void print_table(const struct app *app, const struct listing *listing, bo
 		return;
 	}
 	if (!has_sessions) {
-		printf("No sessions yet. Make one with: agentdeck launch DIRECTORY -t TITLE\n"
+		cleanup_free char *directory = hint_named(app->deck.profile, "DIRECTORY");
+		printf("No sessions yet. Make one with: agentdeck launch %s -t TITLE\n"
 		       "Bring what you have with: agentdeck discover (conversations on disk),\n"
 		       "agentdeck import (other tools).\n"
-		       "agentdeck help lists the commands.\n");
+		       "agentdeck help lists the commands.\n",
+		       directory);
 		return;
 	}
 	if (!listing->count) {

@@ -240,7 +240,11 @@ static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 	if (is_pick || is_hidden)
 		return;
 	const size_t width = columns > 2 ? columns - 2 : 0;
-	term_put(row + 2, 2, width, ROLE_KEY, "agentdeck launch DIRECTORY -t TITLE");
+	const bool is_one_of = ui->profiles > 1;
+	cleanup_free char *launch = xasprintf("agentdeck %s%s%slaunch DIRECTORY -t TITLE",
+					      is_one_of ? "-p " : "", is_one_of ? ui->profile : "",
+					      is_one_of ? " " : "");
+	term_put(row + 2, 2, width, ROLE_KEY, launch);
 	term_put(row + 4, 0, columns, ROLE_PLAIN,
 		 "In a shell, these bring what you have: conversations on disk, other tools.");
 	term_put(row + 6, 2, width, ROLE_KEY, "agentdeck discover");
