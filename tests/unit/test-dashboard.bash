@@ -259,6 +259,26 @@ case_a_wide_list_shows_what_the_sessions_use() {
 	await_gone '<1d'
 }
 
+case_the_deck_opens_as_it_was_left() {
+	some_sessions
+	open 80 24
+	await '\? help' && keys o Tab Tab Tab Tab
+	await '^─ solo: facts' && keys f
+	await 'Only those that need you' && keys f f
+	await 'Showing all' && keys G
+	await '^─ web: facts' && keys q
+	await 'ended: 0'
+	open 80 24
+	await '^─ web: facts' && keys o
+	await 'Sorted by title' && keys q
+	await 'ended: 0'
+	# what is no file of ours is as none
+	printf '{"default": [7' >"$home/deck/deck.json"
+	open 80 24
+	await '\? help' && await_gone ': facts' && keys o
+	await 'Sorted by urgency'
+}
+
 case_a_thousand_sessions_change_at_once() {
 	local profile=$home/deck/default text changed mask i name
 	deck add . -t one --agent demo
@@ -577,7 +597,6 @@ case_the_screen_is_live_and_in_colour() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
-	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	# It prints, and reports nothing.
 	printf '\033[1;31mred words\033[0m\033]0;title\a\r\n' >"$device"
@@ -601,7 +620,6 @@ case_a_stopped_deck_holds_no_agent_up() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
-	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	pid=$(ui_pid) && kill -STOP "$pid"
 	# more than any pipe or queue holds
@@ -617,13 +635,11 @@ case_a_killed_deck_leaves_no_bell() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
-	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	kill -KILL "$(ui_pid)"
 	await 'ended: 137' && await_bells 0
 	# tmux has not noticed; the next one comes through.
 	open 120 40
-	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	printf 'new words\r\n' >"$device"
 	await 'new words'
@@ -645,7 +661,6 @@ case_a_pipe_of_the_user_stays() {
 	# nor one that comes later
 	"${agent[@]}" pipe-pane -t %0
 	open 120 40
-	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	"${agent[@]}" pipe-pane -t %0 "exec cat >'$home/later'"
 	await_bells 0
@@ -698,6 +713,9 @@ case_the_preview_is_copied() {
 	await '─ api: facts' && keys y
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'Status'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
+	keys Tab Tab
+	await_gone '─ api: ' && keys q
+	await 'ended: 0'
 	# in a tmux it is tmux that copies
 	open 120 40 env TMUX="$home/terminal$((opened + 1)),1,0" agentdeck ui
 	await '○ api' && keys G Up y

@@ -4,6 +4,7 @@
  */
 #include "unit/test.h"
 
+#include "base/jsonio.h"
 #include "ui/state/ui.h"
 
 #include <string.h>
@@ -769,10 +770,45 @@ static void the_preview_is_there_where_it_fits(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
-		ui->begins_with_preview = cases[i].wants;
+		ui->wanted = cases[i].wants ? PREVIEW_SCREEN : PREVIEW_NONE;
 		ui_begin(ui, cases[i].rows, cases[i].columns);
 		assert_int_equal(ui->preview.kind, cases[i].kind);
 	}
+}
+
+/* Order, folding, preview and cursor; nothing that hides a session. */
+static void the_next_deck_begins_where_the_last_one_ended(void **state UNUSED)
+{
+	cleanup_json struct json_object *saved = json_object_new_object();
+	cleanup_json struct json_object *other = json_object_new_object();
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('o', KEY_CODE_TAB, KEY_CODE_TAB, down, enter, 'f', up), "");
+	ui_save(ui, saved);
+	cleanup_ui struct ui *next = make();
+	ui_restore(next, saved);
+	list_change(next->list, list_find(next->list, "id-b"),
+		    &(struct facts){ .id = "id-b", .group = "work", .doing = DOING_IDLE });
+	ui_begin(next, 50, 200);
+	assert_int_equal(list_order(next->list), ORDER_URGENCY);
+	assert_int_equal(next->preview.kind, PREVIEW_REPLY);
+	assert_int_equal(list_scope(next->list), SCOPE_ALL);
+	assert_int_equal(list_lines(next->list), 2);
+	/* Who needs the user counts more than the kept cursor. */
+	cleanup_ui struct ui *needy = make();
+	check(ui, KEYS(escape, KEY_CODE_HOME), "");
+	ui_save(ui, other);
+	ui_restore(needy, other);
+	ui_begin(needy, 50, 200);
+	assert_string_equal(list_selected(needy->list)->id, "id-b");
+	/* Hostile: any types. */
+	cleanup_json struct json_object *odd = NULL;
+	const char *text = "{\"order\": 7, \"collapsed\": \"x\", \"preview\": \"none such\", "
+			   "\"session\": [], \"opened\": [1, null]}";
+	assert_int_equal(json_parse(text, strlen(text), "test", &odd, NULL), 0);
+	cleanup_ui struct ui *same = make();
+	ui_restore(same, odd);
+	assert_int_equal(list_order(same->list), ORDER_CREATION);
+	assert_int_equal(list_lines(same->list), 3);
 }
 
 static void many_starts_ask_first(void **state UNUSED)
@@ -943,6 +979,7 @@ int main(void)
 		cmocka_unit_test(a_picker_leaves_the_cursor_to_its_user),
 		cmocka_unit_test(it_begins_on_a_session),
 		cmocka_unit_test(the_preview_is_there_where_it_fits),
+		cmocka_unit_test(the_next_deck_begins_where_the_last_one_ended),
 		cmocka_unit_test(many_starts_ask_first),
 		cmocka_unit_test(a_permission_is_given_in_the_deck),
 		cmocka_unit_test(a_permission_with_choices_is_asked_on_the_terminal),

@@ -13,6 +13,7 @@
 #include "ui/main/errand.h"
 #include "ui/main/facts.h"
 #include "ui/main/gallery.h"
+#include "ui/main/keepsake.h"
 #include "ui/main/meter.h"
 #include "ui/main/peek.h"
 #include "ui/main/seek.h"
@@ -528,7 +529,10 @@ static int show(struct dashboard *dashboard)
 	if (dashboard->client) {
 		ui_begin_pick(dashboard->ui);
 	} else {
-		dashboard->ui->begins_with_preview = dashboard->deck->settings.ui_preview;
+		dashboard->ui->wanted = dashboard->deck->settings.ui_preview ? PREVIEW_SCREEN
+									     : PREVIEW_NONE;
+		keepsake_read(dashboard->deck->paths.state, dashboard->deck->profile,
+			      dashboard->ui);
 		ui_begin(dashboard->ui, term_rows(), term_columns());
 	}
 	frame(dashboard);
@@ -600,6 +604,8 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 		term_use_mouse();
 	const int r = show(&dashboard);
 	term_end();
+	if (!asked->client && !asked->wall)
+		keepsake_write(deck->paths.state, deck->profile, ui);
 	gallery_rest(gallery);
 	wall_free(&dashboard.wall);
 	screens_clear(&dashboard.screens);

@@ -18,6 +18,7 @@ struct list {
 	struct line *lines;
 	size_t line_count, line_size;
 	struct strvec collapsed; /* paths of groups */
+	struct strvec opened;    /* groups that the user has opened: list_fold() leaves them so */
 	struct strvec unfolded;  /* paths of groups whose stopped sessions have a line each */
 	struct strvec words;     /* of the search, in lower case */
 	enum list_order order;

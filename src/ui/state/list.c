@@ -102,6 +102,7 @@ void list_free(struct list *list)
 	free(list->items);
 	free(list->lines);
 	strvec_clear(&list->collapsed);
+	strvec_clear(&list->opened);
 	strvec_clear(&list->unfolded);
 	strvec_clear(&list->words);
 	free(list->place.name);
@@ -409,10 +410,12 @@ void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 	if (list->cursor >= list->line_count ||
 	    !fold_of(&list->lines[list->cursor], is_to_be_collapsed, &place))
 		return;
-	if (place.kind == LINE_STOPPED)
+	if (place.kind == LINE_STOPPED) {
 		set_path(&list->unfolded, place.name, !is_to_be_collapsed);
-	else
+	} else {
 		set_path(&list->collapsed, place.name, is_to_be_collapsed);
+		set_path(&list->opened, place.name, !is_to_be_collapsed);
+	}
 	free(list->place.name);
 	list->place = place;
 	list->needs_lines = true;
@@ -438,7 +441,10 @@ static size_t fold_group(struct list *list, size_t at)
 	}
 	if (!rests)
 		return at + 1;
-	strvec_push_take(&list->collapsed, xstrndup(line->item->group, line->path_length));
+	cleanup_free char *path = xstrndup(line->item->group, line->path_length);
+	if (strvec_contains(&list->opened, path))
+		return at + 1;
+	set_path(&list->collapsed, path, true);
 	return next;
 }
 
@@ -560,6 +566,27 @@ const char *list_only_agent(const struct list *list)
 const char *list_only_group(const struct list *list)
 {
 	return list->only_group;
+}
+
+/* ---- what is kept for the next deck ----------------------------------------------------------- */
+
+void list_save(const struct list *list, struct json_object *ret)
+{
+	json_set_string(ret, "order", list_order_name(list->order));
+	json_set_strings(ret, "collapsed", &list->collapsed);
+	json_set_strings(ret, "opened", &list->opened);
+	json_set_strings(ret, "unfolded", &list->unfolded);
+}
+
+void list_restore(struct list *list, const struct json_object *saved)
+{
+	for (size_t i = 0; i < ORDER_COUNT; i++)
+		if (streq(json_get_string(saved, "order", ""), list_order_name((enum list_order)i)))
+			list_set_order(list, (enum list_order)i);
+	json_get_strings(saved, "collapsed", &list->collapsed);
+	json_get_strings(saved, "opened", &list->opened);
+	json_get_strings(saved, "unfolded", &list->unfolded);
+	list->needs_lines = true;
 }
 
 /* ---- several ---------------------------------------------------------------------------------- */

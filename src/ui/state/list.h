@@ -125,6 +125,7 @@ struct list_counts {
 	size_t doing[DOING_COUNT];
 };
 
+struct json_object;
 struct list;
 struct list *list_new(void) MUST_USE;
 void list_free(struct list *list);
@@ -155,6 +156,12 @@ struct list_widths {
 	size_t agent, marks;
 };
 struct list_widths list_widths(struct list *list);
+
+/* What is folded and how it is sorted, for the next deck: "order", "collapsed", "opened",
+ * "unfolded".  Filters are not kept, since they hide who needs the user. */
+void list_save(const struct list *list, struct json_object *ret);
+/* Before list_fold().  Unknown keys and values count as absent. */
+void list_restore(struct list *list, const struct json_object *saved);
 
 size_t list_lines(struct list *list);
 /* Borrowed until the next change. */

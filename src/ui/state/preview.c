@@ -20,6 +20,14 @@ const char *preview_name(enum preview_kind kind)
 	return names[kind];
 }
 
+enum preview_kind preview_of_name(const char *name)
+{
+	size_t kind = 0;
+	while (kind < PREVIEW_COUNT && !streq(preview_name(kind), name))
+		kind++;
+	return (enum preview_kind)kind;
+}
+
 void preview_add_words(enum preview_kind kind, const char *id, struct strvec *ret)
 {
 	static const char *const words[PREVIEW_COUNT][4] = {

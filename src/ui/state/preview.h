@@ -31,6 +31,8 @@ void preview_free(struct preview *preview);
 
 /* One word, for the heading; static. */
 const char *preview_name(enum preview_kind kind);
+/* PREVIEW_COUNT: there is none of this name. */
+enum preview_kind preview_of_name(const char *name);
 /* Append the words behind "agentdeck" whose output it is. */
 void preview_add_words(enum preview_kind kind, const char *id, struct strvec *ret);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/ui.h"
 
+#include "base/jsonio.h"
 #include "ui/state/ui-internal.h"
 
 #include <string.h>
@@ -265,7 +266,7 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ui_look_into_trash(ui, ret);
 		break;
 	case ACTION_PREVIEW:
-		ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
+		ui->wanted = ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
 		break;
 	case ACTION_PREVIEW_UP:
 	case ACTION_PREVIEW_DOWN:
@@ -400,13 +401,35 @@ static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 
 void ui_begin(struct ui *ui, size_t rows, size_t columns)
 {
-	if (ui->begins_with_preview && rows >= PREVIEW_ROWS && columns >= PREVIEW_COLUMNS)
-		ui->preview.kind = PREVIEW_SCREEN;
+	const struct item *kept = list_selected(ui->list);
+	if (rows >= PREVIEW_ROWS && columns >= PREVIEW_COLUMNS)
+		ui->preview.kind = ui->wanted;
 	const size_t height = rows > AROUND ? rows - AROUND : 0;
 	const bool is_below = ui->preview.kind != PREVIEW_NONE && columns < UI_SIDE_BY_SIDE;
 	list_fold(ui->list, is_below ? 3 * height / 5 : height);
-	list_go(ui->list, 0);
+	if (list_counts(ui->list).needy || !kept ||
+	    !list_select(ui->list, list_find(ui->list, kept->id)))
+		list_go(ui->list, 0);
 	find_session(ui);
+}
+
+void ui_save(struct ui *ui, struct json_object *ret)
+{
+	const struct item *item = list_selected(ui->list);
+	list_save(ui->list, ret);
+	json_set_string(ret, "preview", preview_name(ui->wanted));
+	json_set_string(ret, "session", item ? item->id : NULL);
+}
+
+void ui_restore(struct ui *ui, const struct json_object *saved)
+{
+	const char *preview = json_get_string(saved, "preview", NULL);
+	struct item *item = list_find(ui->list, json_get_string(saved, "session", ""));
+	if (preview && preview_of_name(preview) < PREVIEW_COUNT)
+		ui->wanted = preview_of_name(preview);
+	list_restore(ui->list, saved);
+	if (item)
+		(void)list_select(ui->list, item);
 }
 
 void ui_begin_pick(struct ui *ui)

@@ -51,7 +51,7 @@ struct ui {
 	char *message;    /* the last news, until the next key; NULL: none */
 	bool is_bad;      /* the message is about a failure */
 	struct preview preview;
-	bool begins_with_preview; /* [ui] preview */
+	enum preview_kind wanted; /* what the preview is where the terminal has room for it */
 	bool is_pasting;          /* what comes was not typed */
 	size_t help_top;
 	/* as it was drawn */
@@ -103,6 +103,11 @@ enum { UI_SIDE_BY_SIDE = 100 };
 /* The list is complete: what does not fit is folded, and the cursor goes to the first session, for
  * which the keys are.  The preview is shown if the terminal has room for it. */
 void ui_begin(struct ui *ui, size_t rows, size_t columns);
+
+/* What the next deck takes over: list_save(), "preview" and "session", the id under the cursor. */
+void ui_save(struct ui *ui, struct json_object *ret);
+/* Before ui_begin().  If no session needs the user, the cursor goes to the one that is kept. */
+void ui_restore(struct ui *ui, const struct json_object *saved);
 
 /* Ask whether what was lost is to be restarted.  The program names it (lacks_lost).  The question
  * repeats the news, which it covers. */
