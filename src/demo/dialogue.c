@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/jsonio.h"
-#include "driver/transcript/transcript.h"
+#include "driver/transcript/shelf.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -104,12 +104,10 @@ static const char *as_line(struct json_object *object)
 static bool remember(struct json_object *record, void *data)
 {
 	struct dialogue *dialogue = data;
-	const char *type = json_get_string(record, "type", "");
-	bool by_user = streq(type, "user");
-	char *text = by_user || streq(type, "assistant") ? transcript_record_text(record) : NULL;
-	if (!text)
+	struct transcript_turn turn;
+	if (!shelf_turn(agent_files_named("projects"), record, &turn))
 		return true;
-	add_turn(dialogue, by_user, text);
+	add_turn(dialogue, !turn.is_reply, turn.text);
 	replace_string(&dialogue->last_uuid, json_get_string(record, "uuid", NULL));
 	strbuf_addf(&dialogue->carried, "%s\n", as_line(record));
 	return true;
@@ -173,7 +171,7 @@ int dialogue_resume(struct dialogue *dialogue, const char *session_id, struct er
 int dialogue_resume_latest(struct dialogue *dialogue, struct error *err)
 {
 	cleanup_transcript struct transcript found = { 0 };
-	int r = transcript_latest(dialogue->home, dialogue->cwd, NULL, NULL, &found, err);
+	int r = shelf_latest(dialogue->home, dialogue->cwd, NULL, NULL, &found, err);
 	if (r != 0)
 		return r < 0 ? -1 : DIALOGUE_ABSENT;
 	return load(dialogue, &found, err);

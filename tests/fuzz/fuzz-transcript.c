@@ -8,17 +8,19 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "driver/transcript/transcript.h"
+#include "driver/transcript/shelf.h"
 
 #include <sys/stat.h>
 
 enum { BLANK = 32760, BLANKS = 5 };
 
-#define ID "0bbbbbbb-0000-4000-8000-000000000002"
+#define PROJECTS agent_files_named("projects")
+#define ID       "0bbbbbbb-0000-4000-8000-000000000002"
 
 struct seen {
 	char *reply, *time, *cwd;
 	bool has_turns;
+	bool has_number; /* of a time, which is not written as it is */
 };
 
 static bool visit(struct json_object *record, void *data)
@@ -32,11 +34,13 @@ static bool visit(struct json_object *record, void *data)
 		replace_string(&seen->cwd, json_get_string(record, "cwd", NULL));
 	if ((is_assistant || streq(type, "user")) && json_get_object(record, "message"))
 		seen->has_turns = true;
-	cleanup_free char *text = transcript_record_text(record);
-	if (!text || !is_assistant || json_get_bool(record, "isSidechain", false))
-		return true;
-	replace_string(&seen->reply, text);
-	replace_string(&seen->time, json_get_string(record, "timestamp", ""));
+	struct transcript_turn turn = { 0 };
+	if (shelf_turn(PROJECTS, record, &turn) && turn.is_reply) {
+		replace_string(&seen->reply, turn.text);
+		replace_string(&seen->time, json_get_string(record, "timestamp", ""));
+		seen->has_number = json_get_int(record, "time", 0) != 0;
+	}
+	free(turn.text);
 	return true;
 }
 
@@ -64,16 +68,17 @@ static void check_find(const char *home, const char *path, const struct seen *se
 	HOLDS(found.has_turns == seen->has_turns);
 	HOLDS(streq(or_empty(found.cwd), or_empty(seen->cwd)));
 	bool is_ours = seen->has_turns && streq(or_empty(seen->cwd), "/srv");
-	HOLDS(transcript_latest(home, "/srv", NULL, NULL, &latest, NULL) ==
+	HOLDS(shelf_latest(home, "/srv", NULL, NULL, &latest, NULL) ==
 	      (is_ours ? 0 : TRANSCRIPT_NONE));
 }
 
 static void check_reply(const char *path, const struct seen *seen)
 {
 	char *reply = NULL, *time = NULL;
-	int r = transcript_last_reply(path, &reply, &time, NULL);
+	int r = shelf_last_reply(PROJECTS, path, &reply, &time, NULL);
 	HOLDS(r == (seen->reply ? 0 : TRANSCRIPT_NONE));
-	HOLDS(r == 0 ? streq(reply, seen->reply) && streq(time, seen->time) : !reply && !time);
+	HOLDS(r == 0 ? streq(reply, seen->reply) && (seen->has_number || streq(time, seen->time))
+		     : !reply && !time);
 	free(reply);
 	free(time);
 }

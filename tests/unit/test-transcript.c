@@ -3,11 +3,13 @@
 
 #include "base/fsutil.h"
 #include "base/jsonio.h"
-#include "driver/transcript/transcript.h"
+#include "driver/transcript/shelf.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/time.h>
+
+#define PROJECTS agent_files_named("projects")
 
 #define ID_1 "11111111-1111-4111-8111-111111111111"
 #define ID_2 "22222222-2222-4222-8222-222222222222"
@@ -253,7 +255,7 @@ static void line_over_16_mib_is_cut_and_is_no_reply(void **state UNUSED)
 	assert_int_equal(find(ID_1, NULL, &found), 0);
 	assert_string_equal(found.cwd, "/huge");
 	assert_true(found.has_turns);
-	assert_int_equal(transcript_last_reply(path, &reply, NULL, NULL), 0);
+	assert_int_equal(shelf_last_reply(PROJECTS, path, &reply, NULL, NULL), 0);
 	assert_string_equal(reply, "found");
 }
 
@@ -265,7 +267,7 @@ static void line_just_under_the_limit_is_read(void **state UNUSED)
 	memset(filler, 'x', 15 << 20);
 	strbuf_addf(&text, "{\"type\":\"assistant\",\"message\":{\"content\":\"%s\"}}\n", filler);
 	cleanup_free char *path = put_data("-srv-work", ID_1 ".jsonl", text.data, text.length);
-	assert_int_equal(transcript_last_reply(path, &reply, NULL, NULL), 0);
+	assert_int_equal(shelf_last_reply(PROJECTS, path, &reply, NULL, NULL), 0);
 	assert_string_equal(reply, filler);
 }
 
@@ -296,7 +298,7 @@ static void a_gigabyte_is_not_read_for_the_last_reply(void **state UNUSED)
 	cleanup_free char *reply = NULL;
 	cleanup_free char *path = put_giant(REPLY("old", "t"), "\n" REPLY("new", "t"));
 	int64_t before = bytes_read();
-	assert_int_equal(transcript_last_reply(path, &reply, NULL, NULL), 0);
+	assert_int_equal(shelf_last_reply(PROJECTS, path, &reply, NULL, NULL), 0);
 	assert_string_equal(reply, "new");
 	assert_true(bytes_read() - before < 1 << 20);
 }
@@ -312,10 +314,10 @@ static void a_gigabyte_is_not_read_for_the_last_reply(void **state UNUSED)
 
 static void assert_about(const char *path, const char *model, const char *prompt)
 {
-	cleanup_transcript_about struct transcript_about about = { 0 };
-	assert_int_equal(transcript_describe(path, &about, NULL), 0);
+	cleanup_shelf_about struct shelf_about about = { 0 };
+	assert_int_equal(shelf_describe(PROJECTS, path, &about, NULL), 0);
 	assert_string_equal(or_empty(about.model), model);
-	assert_string_equal(or_empty(about.prompt), prompt);
+	assert_string_equal(or_empty(about.words), prompt);
 }
 
 static void the_first_prompt_is_what_somebody_typed(void **state UNUSED)
@@ -340,11 +342,11 @@ static void the_model_is_that_of_the_last_reply(void **state UNUSED)
 
 static void nothing_is_known_of_an_empty_transcript(void **state UNUSED)
 {
-	struct transcript_about about = { 0 };
+	struct shelf_about about = { 0 };
 	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl", "");
 	IS_ABOUT("", "");
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(transcript_describe(path, &about, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(shelf_describe(PROJECTS, path, &about, NULL), TRANSCRIPT_NONE);
 }
 
 static void a_gigabyte_is_not_read_for_a_description(void **state UNUSED)
@@ -367,7 +369,7 @@ static void the_last_turns_are_in_order_and_bounded(void **state UNUSED)
 	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl",
 				      TYPED("one") MODEL("m", "two") TOOL SIDE("small") META("x")
 					      TYPED("three") MODEL("m", "four"));
-	assert_int_equal(transcript_last_turns(path, 3, &turns, NULL), 0);
+	assert_int_equal(shelf_last_turns(PROJECTS, path, 3, &turns, NULL), 0);
 	assert_int_equal(turns.count, 3);
 	assert_string_equal(turns.items[0].text, "two");
 	assert_true(turns.items[0].is_reply);
@@ -379,14 +381,14 @@ static void the_last_turns_are_in_order_and_bounded(void **state UNUSED)
 	free(path);
 	path = put_giant(TYPED("first"), "\n" MODEL("m", "new"));
 	const int64_t before = bytes_read();
-	assert_int_equal(transcript_last_turns(path, 20, &turns, NULL), 0);
+	assert_int_equal(shelf_last_turns(PROJECTS, path, 20, &turns, NULL), 0);
 	assert_int_equal(turns.count, 1);
 	assert_string_equal(turns.items[0].text, "new");
 	assert_true(bytes_read() - before < 4 << 20);
 	free(path);
 	path = put("-srv-work", ID_1 ".jsonl", TOOL);
 	transcript_turns_free(&turns);
-	assert_int_equal(transcript_last_turns(path, 20, &turns, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(shelf_last_turns(PROJECTS, path, 20, &turns, NULL), TRANSCRIPT_NONE);
 }
 
 static void links_are_not_followed(void **state UNUSED)
@@ -400,8 +402,8 @@ static void links_are_not_followed(void **state UNUSED)
 	assert_int_equal(symlink(target, link), 0);
 	assert_int_equal(find(ID_1, NULL, &found), TRANSCRIPT_NONE);
 	assert_int_equal(find(ID_1, link, &found), TRANSCRIPT_NONE);
-	assert_int_equal(transcript_latest(home, CWD, NULL, NULL, &found, NULL), TRANSCRIPT_NONE);
-	assert_int_equal(transcript_last_reply(link, &reply, NULL, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(shelf_latest(home, CWD, NULL, NULL, &found, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(shelf_last_reply(PROJECTS, link, &reply, NULL, NULL), TRANSCRIPT_NONE);
 }
 
 static void what_is_no_file_is_passed_over(void **state UNUSED)
@@ -426,8 +428,8 @@ static void another_users_file_is_passed_over(void **state UNUSED)
 				      USER(ID_1, "hello") REPLY("x", "t"));
 	assert_int_equal(chown(path, 65534, 65534), 0);
 	assert_int_equal(find(ID_1, NULL, &found), TRANSCRIPT_NONE);
-	assert_int_equal(transcript_latest(home, CWD, NULL, NULL, &found, NULL), TRANSCRIPT_NONE);
-	assert_int_equal(transcript_last_reply(path, &reply, NULL, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(shelf_latest(home, CWD, NULL, NULL, &found, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(shelf_last_reply(PROJECTS, path, &reply, NULL, NULL), TRANSCRIPT_NONE);
 }
 
 static bool is_this(const char *session_id, void *data)
@@ -439,7 +441,7 @@ static void assert_latest(const char *expected, bool (*is_owned)(const char *, v
 {
 	cleanup_transcript struct transcript found = { 0 };
 	cleanup_error struct error err = { 0 };
-	int r = transcript_latest(home, CWD, is_owned, data, &found, &err);
+	int r = shelf_latest(home, CWD, is_owned, data, &found, &err);
 	assert_int_equal(err.code, ERROR_NONE);
 	assert_int_equal(r, expected ? 0 : TRANSCRIPT_NONE);
 	if (expected)
@@ -484,7 +486,7 @@ static void assert_reply(const char *text, const char *expected, const char *exp
 	cleanup_free char *reply = NULL, *reply_time = NULL;
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl", text);
-	int r = transcript_last_reply(path, &reply, &reply_time, &err);
+	int r = shelf_last_reply(PROJECTS, path, &reply, &reply_time, &err);
 	assert_int_equal(err.code, ERROR_NONE);
 	assert_int_equal(r, expected ? 0 : TRANSCRIPT_NONE);
 	if (!expected)
@@ -505,7 +507,7 @@ static void last_reply_is_the_last_assistant_text(void **state UNUSED)
 static void blocks_of_text_are_joined(void **state UNUSED)
 {
 	assert_reply("{\"type\":\"assistant\",\"timestamp\":\"t\",\"message\":{\"content\":["
-		     "{\"type\":\"text\",\"text\":\"one\"},{\"type\":\"tool_use\",\"text\":\"no\"},"
+		     "{\"type\":\"text\",\"text\":\"one\"},{\"type\":\"tool_use\",\"name\":\"no\"},"
 		     "{\"type\":\"text\",\"text\":\"two\\u001b[31m\"}]}}\n",
 		     "one\ntwo\033[31m", "t");
 }
@@ -536,7 +538,7 @@ static void no_file_is_no_reply(void **state UNUSED)
 {
 	cleanup_free char *reply = NULL;
 	cleanup_free char *path = path_join(home, "none.jsonl");
-	assert_int_equal(transcript_last_reply(path, &reply, NULL, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(shelf_last_reply(PROJECTS, path, &reply, NULL, NULL), TRANSCRIPT_NONE);
 }
 
 /* Line ends around the borders of the chunks that are read. */
@@ -562,8 +564,10 @@ struct visited {
 static bool note(struct json_object *record, void *data)
 {
 	struct visited *visited = data;
-	cleanup_free char *text = transcript_record_text(record);
-	strbuf_addf(&visited->texts, "%s;", text ? text : "-");
+	struct transcript_turn turn = { 0 };
+	const bool has_text = shelf_turn(PROJECTS, record, &turn);
+	strbuf_addf(&visited->texts, "%s;", has_text ? turn.text : "-");
+	free(turn.text);
 	return ++visited->count != visited->stop_after;
 }
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/watch.h"
 #include "cli/show/output.h"
-#include "driver/transcript/shelf.h"
 #include "engine/conversation/location.h"
 #include "engine/screen/said.h"
 
@@ -20,28 +19,20 @@ void reply_free(struct reply *reply)
 	*reply = (struct reply){ 0 };
 }
 
-/* The files of an agent whose transcripts are in no layout that agentdeck itself knows well enough
- * to resume from; NULL. */
-static const struct agent_files *listed_files(const struct agent *agent)
-{
-	const struct agent_files *files = agent->transcript ? NULL : agent_find_files(agent);
-	return files && files->reply ? files : NULL;
-}
-
 /* The transcript of its conversation, also if the user's home directory was moved since its last
  * start. */
 static int find_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
-			   const struct agent **ret_agent, struct error *err)
+			   const struct agent_files **ret_files, struct error *err)
 {
-	const struct agent_files *files;
-	if (deck_agent(&app->deck, instance->agent, ret_agent, err) < 0)
+	const struct agent *agent;
+	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
 		return -1;
 	struct instance now = *instance;
 	struct conversation *conversation = &now.conversation;
 	conversation->config_home = xstrdup_or_null(conversation->config_home);
 	conversation->transcript_path = xstrdup_or_null(conversation->transcript_path);
-	(void)location_settle_home(&app->deck, &now, *ret_agent);
-	const int r = said_find(&app->deck, &now, ret, &files, err);
+	(void)location_settle_home(&app->deck, &now, agent);
+	const int r = said_find(&app->deck, &now, ret, ret_files, err);
 	free(conversation->config_home);
 	free(conversation->transcript_path);
 	return r > 0 ? REPLY_NONE : r;
@@ -52,13 +43,11 @@ int reply_find(struct app *app, const struct instance *instance, struct reply *r
 {
 	cleanup_transcript struct transcript found = { 0 };
 	cleanup_reply struct reply reply = { 0 };
-	const struct agent *agent;
-	int r = find_transcript(app, instance, &found, &agent, err);
+	const struct agent_files *files;
+	int r = find_transcript(app, instance, &found, &files, err);
 	if (r == 0) {
-		const struct agent_files *files = listed_files(agent);
 		reply.path = xstrdup(found.path);
-		r = files ? shelf_last_reply(files, found.path, &reply.text, &reply.time, err)
-			  : transcript_last_reply(found.path, &reply.text, &reply.time, err);
+		r = shelf_last_reply(files, found.path, &reply.text, &reply.time, err);
 	}
 	if (r < 0)
 		return -1;
@@ -71,32 +60,20 @@ int reply_turns(struct app *app, const struct instance *instance, size_t max,
 		struct transcript_turns *ret, struct error *err)
 {
 	cleanup_transcript struct transcript found = { 0 };
-	const struct agent *agent;
-	int r = find_transcript(app, instance, &found, &agent, err);
-	if (r != 0)
-		return r;
-	const struct agent_files *files = listed_files(agent);
-	r = files ? shelf_last_turns(files, found.path, max, ret, err)
-		  : transcript_last_turns(found.path, max, ret, err);
+	const struct agent_files *files;
+	int r = find_transcript(app, instance, &found, &files, err);
+	if (r == 0)
+		r = shelf_last_turns(files, found.path, max, ret, err);
 	return r > 0 ? REPLY_NONE : r;
 }
 
 int reply_describe(struct app *app, const struct instance *instance, const char *path,
-		   struct transcript_about *ret, struct error *err)
+		   struct shelf_about *ret, struct error *err)
 {
-	struct shelf_about about = { 0 };
 	const struct agent *agent;
 	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
 		return -1;
-	const struct agent_files *files = listed_files(agent);
-	const int r = files ? shelf_look(files, &(struct shelf_item){ .path = (char *)path },
-					 &about, err)
-			    : transcript_describe(path, ret, err);
-	if (files && r == 0) {
-		*ret = (struct transcript_about){ 0 };
-		ret->prompt = TAKE_PTR(about.words);
-	}
-	shelf_about_free(&about);
+	const int r = shelf_describe(agent_find_files(agent), path, ret, err);
 	return r > 0 ? REPLY_NONE : r;
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/core/command.h"
-#include "driver/transcript/transcript.h"
+#include "driver/transcript/shelf.h"
 #include "engine/roster/roster.h"
 
 struct reply {
@@ -29,7 +29,7 @@ int reply_turns(struct app *app, const struct instance *instance, size_t max,
 /* What the conversation in this file of the instance's agent is about (reply_find()).  REPLY_NONE:
  * there is no such file any more. */
 int reply_describe(struct app *app, const struct instance *instance, const char *path,
-		   struct transcript_about *ret, struct error *err);
+		   struct shelf_about *ret, struct error *err);
 
 /* Is it another one than before? */
 bool reply_is_new(const struct reply *reply, const struct reply *before);

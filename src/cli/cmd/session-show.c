@@ -48,13 +48,13 @@ static void line(const char *name, const char *value)
 
 struct told {
 	struct reply reply;
-	struct transcript_about about; /* the prompt: its first line, without control characters */
+	struct shelf_about about; /* the words: their first line, without control characters */
 };
 
 static void told_free(struct told *told)
 {
 	reply_free(&told->reply);
-	transcript_about_free(&told->about);
+	shelf_about_free(&told->about);
 }
 
 /* The first line that is not empty, cut.  The caller frees; NULL: there is none. */
@@ -74,13 +74,11 @@ static char *first_line(const char *text)
 /* Nothing of it is known where the agent writes no transcript that agentdeck can read. */
 static void read_transcript(struct app *app, const struct instance *instance, struct told *ret)
 {
-	struct transcript_about about = { 0 };
 	if (reply_find(app, instance, &ret->reply, NULL) < 0 || !ret->reply.path ||
-	    reply_describe(app, instance, ret->reply.path, &about, NULL) != 0)
+	    reply_describe(app, instance, ret->reply.path, &ret->about, NULL) != 0)
 		return;
-	ret->about.model = about.model;
-	ret->about.prompt = about.prompt ? first_line(about.prompt) : NULL;
-	free(about.prompt);
+	cleanup_free char *words = ret->about.words;
+	ret->about.words = words ? first_line(words) : NULL;
 }
 
 /* The beginning of the last reply. */
@@ -210,7 +208,7 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set_strings(object, "previous_session_ids", &conversation->previous);
 	json_set_string(object, "transcript_path", conversation->transcript_path);
 	json_set_string(object, "model", told->about.model);
-	json_set_string(object, "first_prompt", told->about.prompt);
+	json_set_string(object, "first_prompt", told->about.words);
 	json_set_string(object, "launch_directory", instance_launch_directory(instance));
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
 	json_set_string(object, "backend", instance->backend);
@@ -540,7 +538,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	print_missing(instance, hint);
 	print_unreported(app, instance);
 	print_beside(app, instance);
-	line("First prompt", told->about.prompt);
+	line("First prompt", told->about.words);
 	print_reply(told);
 	if (given->verbose)
 		print_origin(instance);

@@ -347,10 +347,41 @@ int shelf_look(const struct agent_files *files, const struct shelf_item *item,
 	return 0;
 }
 
+static bool take_model(const struct json_object *record, void *data)
+{
+	struct looking *looking = data;
+	const struct agent_files *files = looking->files;
+	const char *model = json_matches(record, files->reply) && !has_any(record, &files->skip)
+				    ? string_of(json_at(record, files->model))
+				    : NULL;
+	/* "<synthetic>": the agent wrote the record itself, as after an error. */
+	if (is_empty(model) || *model == '<')
+		return false;
+	looking->about.model = xstrdup(model);
+	return true;
+}
+
+int shelf_describe(const struct agent_files *files, const char *path, struct shelf_about *ret,
+		   struct error *err)
+{
+	struct looking looking = { .files = files };
+	const struct shelf_item item = { .path = (char *)path };
+	const int r = shelf_look(files, &item, &looking.about, err);
+	if (r == 0 && files->model &&
+	    transcript_visit_back(path, -TAIL, take_model, &looking, err) < 0) {
+		shelf_about_free(&looking.about);
+		return -1;
+	}
+	if (r == 0)
+		*ret = looking.about;
+	return r;
+}
+
 void shelf_about_free(struct shelf_about *about)
 {
 	free(about->directory);
 	free(about->words);
+	free(about->model);
 	*about = (struct shelf_about){ 0 };
 }
 
@@ -424,6 +455,32 @@ int shelf_pick(const struct agent_files *files, const char *home, const char *se
 	ret->path = xstrdup(item->path);
 	ret->session_id = xstrdup(item->session_id);
 	return 0;
+}
+
+int shelf_latest(const char *home, const char *cwd,
+		 bool (*is_owned)(const char *session_id, void *data), void *data,
+		 struct transcript *ret, struct error *err)
+{
+	const struct agent_files here = { .conversation = (char[]){ FILES_UUID_SLOT ".jsonl" } };
+	cleanup_free char *slug = transcript_slug(cwd);
+	cleanup_free char *folder = xasprintf("%s/projects/%s", home, slug);
+	cleanup_shelf struct shelf shelf = { 0 };
+	if (shelf_list(&here, folder, &shelf, err) < 0)
+		return -1;
+	if (shelf.problem)
+		return error_set(err, ERROR_SYSTEM, "%s", shelf.problem);
+	for (size_t i = 0; i < shelf.count; i++) {
+		const struct shelf_item *item = &shelf.items[i];
+		cleanup_transcript struct transcript found = { 0 };
+		if ((is_owned && is_owned(item->session_id, data)) ||
+		    transcript_look(item->path, &found, NULL) != 0 || !found.has_turns ||
+		    !streq(or_empty(found.cwd), cwd))
+			continue;
+		*ret = found;
+		found = (struct transcript){ 0 };
+		return 0;
+	}
+	return TRANSCRIPT_NONE;
 }
 
 /* A text, as most agents write it, or milliseconds since the Epoch.  The caller frees. */

@@ -46,6 +46,13 @@ const struct shelf_item *shelf_find(const struct shelf *shelf, const char *sessi
 int shelf_pick(const struct agent_files *files, const char *home, const char *session_id,
 	       const char *hint, struct transcript *ret, struct error *err);
 
+/* In the layout "projects": the newest conversation in the directory of cwd that has turns, whose
+ * own "cwd" agrees, whose name is a UUID (files "agent-*" are sub-agents'), and for which
+ * is_owned(session_id, data) is false.  TRANSCRIPT_NONE: there is none. */
+int shelf_latest(const char *home, const char *cwd,
+		 bool (*is_owned)(const char *session_id, void *data), void *data,
+		 struct transcript *ret, struct error *err);
+
 enum shelf_record {
 	SHELF_NOTHING,
 	SHELF_PROMPT, /* the user typed it */
@@ -69,9 +76,13 @@ bool shelf_is_error(const struct agent_files *files, const struct json_object *r
 bool shelf_turn(const struct agent_files *files, const struct json_object *record,
 		struct transcript_turn *ret) MUST_USE;
 
-/* As transcript_last_reply() and transcript_last_turns(), for files that say what the agent said. */
+/* The text of the last reply, unchanged: the caller cleans control characters before printing.
+ * TRANSCRIPT_NONE: no reply yet.  *ret and *ret_time (may be NULL; the record's time, "" without
+ * one) are the caller's.  Here and below, files must say what the agent said. */
 int shelf_last_reply(const struct agent_files *files, const char *path, char **ret, char **ret_time,
 		     struct error *err);
+/* The last turns that have text, at most max.  Looks at the last MiB of the file, however large it
+ * is.  TRANSCRIPT_NONE: there are none. */
 int shelf_last_turns(const struct agent_files *files, const char *path, size_t max,
 		     struct transcript_turns *ret, struct error *err);
 
@@ -81,10 +92,14 @@ struct shelf_about {
 	char *words; /* the first text that was typed; NULL: not found in the part that was read */
 	bool is_empty; /* all of it was read, and it has no turn */
 	bool is_side;  /* an agent made it for itself: no user would resume it */
+	char *model;   /* of the last reply; only of shelf_describe(), NULL: not known */
 };
 /* SHELF_GONE: there is no such file any more. */
 enum { SHELF_GONE = 1 };
 int shelf_look(const struct agent_files *files, const struct shelf_item *item,
 	       struct shelf_about *ret, struct error *err);
+/* As shelf_look(), but also reads the last MiB of the file, for the model. */
+int shelf_describe(const struct agent_files *files, const char *path, struct shelf_about *ret,
+		   struct error *err);
 void shelf_about_free(struct shelf_about *about);
 #define cleanup_shelf_about CLEANUP(shelf_about_free)

@@ -13,8 +13,6 @@
 /* A line over WHOLE_LINE is cut while it is read: CUT_STRING of each string remain. */
 enum { MAX_LINE = 16 << 20, WHOLE_LINE = 1 << 20, CUT_STRING = 64 << 10 };
 enum { CHUNK = 64 << 10, SLUG_UNITS = 200 };
-/* How much of each end of a transcript transcript_describe() reads. */
-enum { WINDOW = 1 << 20 };
 
 static const char suffix[] = ".jsonl";
 
@@ -293,7 +291,7 @@ static int scan(struct lines *lines, struct transcript *transcript, struct error
 	return r < 0 ? -1 : 0;
 }
 
-static int look(const char *path, struct transcript *ret, struct error *err)
+int transcript_look(const char *path, struct transcript *ret, struct error *err)
 {
 	struct stat st;
 	cleanup_close int fd = -1;
@@ -340,7 +338,7 @@ static int find_elsewhere(const char *projects, const char *cwd, const char *nam
 		cleanup_transcript struct transcript candidate = { 0 };
 		cleanup_free char *path = xasprintf("%s/%s/%s", projects, folders.items[i], name);
 		/* If we cannot read it, we do not know that it is ours. */
-		if (look(path, &candidate, NULL) != 0 || !candidate.cwd ||
+		if (transcript_look(path, &candidate, NULL) != 0 || !candidate.cwd ||
 		    !streq(candidate.cwd, cwd))
 			continue;
 		if (best.path && best.modified_ns >= candidate.modified_ns)
@@ -363,93 +361,17 @@ int transcript_find(const char *config_home, const char *cwd, const char *sessio
 		return TRANSCRIPT_NONE;
 	cleanup_free char *name = xasprintf("%s%s", session_id, suffix);
 	if (hint && *hint == '/' && streq(path_basename(hint), name)) {
-		int r = look(hint, ret, err);
+		int r = transcript_look(hint, ret, err);
 		if (r != TRANSCRIPT_NONE)
 			return r;
 	}
 	cleanup_free char *projects = path_join(config_home, "projects");
 	cleanup_free char *slug = transcript_slug(cwd);
 	cleanup_free char *path = xasprintf("%s/%s/%s", projects, slug, name);
-	int r = look(path, ret, err);
+	int r = transcript_look(path, ret, err);
 	if (r != TRANSCRIPT_NONE)
 		return r;
 	return find_elsewhere(projects, cwd, name, ret, err);
-}
-
-struct candidate {
-	char *path, *session_id;
-	int64_t modified_ns;
-};
-
-struct candidates {
-	struct candidate *items;
-	size_t count;
-};
-
-static void candidates_free(struct candidates *candidates)
-{
-	for (size_t i = 0; i < candidates->count; i++) {
-		free(candidates->items[i].path);
-		free(candidates->items[i].session_id);
-	}
-	free(candidates->items);
-}
-
-static int newest_first(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-	if (a->modified_ns != b->modified_ns)
-		return a->modified_ns < b->modified_ns ? 1 : -1;
-	return strcmp(a->session_id, b->session_id);
-}
-
-static int list_candidates(const char *folder, struct candidates *ret, struct error *err)
-{
-	cleanup_strvec struct strvec names = { 0 };
-	if (list(folder, &names, err) < 0)
-		return -1;
-	ret->items = xcalloc(names.count, sizeof(*ret->items));
-	for (size_t i = 0; i < names.count; i++) {
-		struct stat st;
-		if (!ends_with(names.items[i], suffix))
-			continue;
-		cleanup_free char *path = path_join(folder, names.items[i]);
-		cleanup_free char *session_id = xstrndup(names.items[i],
-							 strlen(names.items[i]) - strlen(suffix));
-		if (!naming_is_uuid(session_id) || lstat(path, &st) < 0)
-			continue;
-		ret->items[ret->count++] = (struct candidate){
-			.path = TAKE_PTR(path),
-			.session_id = TAKE_PTR(session_id),
-			.modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
-		};
-	}
-	qsort(ret->items, ret->count, sizeof(*ret->items), newest_first);
-	return 0;
-}
-
-int transcript_latest(const char *config_home, const char *cwd,
-		      bool (*is_owned)(const char *session_id, void *data), void *data,
-		      struct transcript *ret, struct error *err)
-{
-	CLEANUP(candidates_free) struct candidates candidates = { 0 };
-	cleanup_free char *slug = transcript_slug(cwd);
-	cleanup_free char *folder = xasprintf("%s/projects/%s", config_home, slug);
-	if (list_candidates(folder, &candidates, err) < 0)
-		return -1;
-	for (size_t i = 0; i < candidates.count; i++) {
-		const struct candidate *candidate = &candidates.items[i];
-		cleanup_transcript struct transcript found = { 0 };
-		if (is_owned && is_owned(candidate->session_id, data))
-			continue;
-		if (look(candidate->path, &found, NULL) != 0 || !found.has_turns || !found.cwd ||
-		    !streq(found.cwd, cwd))
-			continue;
-		*ret = found;
-		found = (struct transcript){ 0 };
-		return 0;
-	}
-	return TRANSCRIPT_NONE;
 }
 
 struct visiting {
@@ -498,27 +420,6 @@ int transcript_visit_some(const char *path, const struct transcript_wish *wish,
 {
 	const struct visiting visiting = { .wish = *wish, .visit = visit, .data = data };
 	return visit_lines(path, 0, &visiting, err);
-}
-
-char *transcript_record_text(const struct json_object *record)
-{
-	const struct json_object *message = json_get_object(record, "message");
-	const char *plain = json_get_string(message, "content", NULL);
-	if (plain)
-		return *plain ? xstrdup(plain) : NULL;
-	const struct json_object *blocks = json_get_array(message, "content");
-	size_t count = blocks ? json_object_array_length(blocks) : 0;
-	cleanup_strbuf struct strbuf text = { 0 };
-	for (size_t i = 0; i < count; i++) {
-		const struct json_object *block = json_object_array_get_idx(blocks, i);
-		const char *part = json_get_string(block, "text", "");
-		if (!streq(json_get_string(block, "type", ""), "text") || !*part)
-			continue;
-		if (text.length)
-			strbuf_adds(&text, "\n");
-		strbuf_adds(&text, part);
-	}
-	return text.length ? strbuf_take(&text) : NULL;
 }
 
 /* A file read from its end: the last chunk that was read. */
@@ -593,22 +494,6 @@ static int read_line(struct backwards *file, off_t start, off_t end, struct strb
 	return 0;
 }
 
-/* The line's text if it is a reply to the user, else NULL. */
-static char *reply_of(const struct strbuf *line, const char *path, char **ret_time)
-{
-	if (!contains(line, "\"assistant\""))
-		return NULL;
-	cleanup_json struct json_object *record = parse_record(line, path);
-	/* A side chain is a sub-agent's text, not addressed to the user. */
-	if (!record || !streq(json_get_string(record, "type", ""), "assistant") ||
-	    json_get_bool(record, "isSidechain", false))
-		return NULL;
-	char *text = transcript_record_text(record);
-	if (text && ret_time)
-		*ret_time = xstrdup(json_get_string(record, "timestamp", ""));
-	return text;
-}
-
 /* Pass each line behind the offset `from` (negative: as lseek(2) counts from the end) to visit, the
  * last one first, until it returns true.  TRANSCRIPT_NONE: it never did. */
 static int visit_backwards(const char *path, off_t from,
@@ -657,24 +542,6 @@ int transcript_visit_back(const char *path, off_t from,
 	return visit_backwards(path, from, visit_record, &visiting, err);
 }
 
-struct reply {
-	char **text, **time;
-};
-
-static bool take_reply(const struct strbuf *line, const char *path, void *data)
-{
-	const struct reply *reply = data;
-	char *text = reply_of(line, path, reply->time);
-	if (text)
-		*reply->text = text;
-	return text != NULL;
-}
-
-int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err)
-{
-	return visit_backwards(path, 0, take_reply, &(struct reply){ ret, ret_time }, err);
-}
-
 struct place {
 	char *folder;
 	char **directory;
@@ -707,117 +574,10 @@ int transcript_last_directory(const char *path, char **ret, struct error *err)
 	return visit_backwards(path, 0, take_directory, &(struct place){ folder, ret }, err);
 }
 
-/* ---- what a conversation is about ---------------------------------------------------------------
- */
-
-/* The user's own input: not the result of a tool, and not what the agent adds by itself. */
-static char *prompt_of(const struct strbuf *line, const char *path)
-{
-	if (!contains(line, "\"user\""))
-		return NULL;
-	cleanup_json struct json_object *record = parse_record(line, path);
-	if (!record || !streq(json_get_string(record, "type", ""), "user") ||
-	    json_get_bool(record, "isSidechain", false) || json_get_bool(record, "isMeta", false))
-		return NULL;
-	cleanup_free char *text = transcript_record_text(record);
-	/* A command of the agent's own ("/clear"), and what it printed. */
-	if (!text || starts_with(text, "<command-") || starts_with(text, "<local-command-"))
-		return NULL;
-	return TAKE_PTR(text);
-}
-
-static int find_prompt(const char *path, char **ret, struct error *err)
-{
-	struct stat st;
-	cleanup_close int fd = -1;
-	int r = open_own(path, &st, &fd, err);
-	if (r != 0)
-		return r;
-	CLEANUP(lines_free) struct lines lines;
-	lines = (struct lines){
-		.fd = fd, .path = path, .end = WINDOW, .cut.string_max = CUT_STRING
-	};
-	while (!*ret && (r = lines_next(&lines, err)) == 0)
-		*ret = prompt_of(&lines.line, path);
-	return r < 0 ? -1 : 0;
-}
-
-static bool take_model(const struct strbuf *line, const char *path, void *data)
-{
-	if (!contains(line, "\"assistant\"") || !contains(line, "\"model\""))
-		return false;
-	cleanup_json struct json_object *record = parse_record(line, path);
-	if (!record || !streq(json_get_string(record, "type", ""), "assistant") ||
-	    json_get_bool(record, "isSidechain", false))
-		return false;
-	const char *model = json_get_string(json_get_object(record, "message"), "model", "");
-	/* "<synthetic>": the agent wrote the record itself, as after an error. */
-	if (!*model || *model == '<')
-		return false;
-	*(char **)data = xstrdup(model);
-	return true;
-}
-
-void transcript_about_free(struct transcript_about *about)
-{
-	free(about->model);
-	free(about->prompt);
-	*about = (struct transcript_about){ 0 };
-}
-
-int transcript_describe(const char *path, struct transcript_about *ret, struct error *err)
-{
-	CLEANUP(transcript_about_free) struct transcript_about about = { 0 };
-	int r = find_prompt(path, &about.prompt, err);
-	if (r != 0)
-		return r;
-	if (visit_backwards(path, -WINDOW, take_model, &about.model, err) < 0)
-		return -1;
-	*ret = about;
-	about = (struct transcript_about){ 0 };
-	return 0;
-}
-
-/* ---- what was said last ----------------------------------------------------------------------- */
-
 void transcript_turns_free(struct transcript_turns *turns)
 {
 	for (size_t i = 0; i < turns->count; i++)
 		free(turns->items[i].text);
 	free(turns->items);
 	*turns = (struct transcript_turns){ 0 };
-}
-
-/* The last ones of an array of max, filled from its end. */
-struct tail {
-	struct transcript_turn *items;
-	size_t first;
-};
-
-static bool take_turn(const struct strbuf *line, const char *path, void *data)
-{
-	struct tail *tail = data;
-	char *typed = prompt_of(line, path);
-	char *text = typed ? typed : reply_of(line, path, NULL);
-	if (text)
-		tail->items[--tail->first] = (struct transcript_turn){ !typed, text };
-	return tail->first == 0;
-}
-
-int transcript_last_turns(const char *path, size_t max, struct transcript_turns *ret,
-			  struct error *err)
-{
-	cleanup_transcript_turns struct transcript_turns turns = { 0 };
-	struct tail tail = { xcalloc(max, sizeof(*turns.items)), max };
-	const int r = visit_backwards(path, -WINDOW, take_turn, &tail, err);
-	turns.items = tail.items;
-	turns.count = max - tail.first;
-	memmove(turns.items, turns.items + tail.first, turns.count * sizeof(*turns.items));
-	if (r < 0)
-		return -1;
-	if (turns.count == 0)
-		return TRANSCRIPT_NONE;
-	*ret = turns;
-	turns = (struct transcript_turns){ 0 };
-	return 0;
 }

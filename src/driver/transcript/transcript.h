@@ -40,12 +40,9 @@ enum { TRANSCRIPT_NONE = 1 };
 int transcript_find(const char *config_home, const char *cwd, const char *session_id,
 		    const char *hint, struct transcript *ret, struct error *err);
 
-/* The newest transcript in the directory of cwd that has turns, whose own "cwd" agrees, whose name
- * is a UUID (files "agent-*" are sub-agents'), and for which is_owned(session_id, data) is false.
- * TRANSCRIPT_NONE: there is none. */
-int transcript_latest(const char *config_home, const char *cwd,
-		      bool (*is_owned)(const char *session_id, void *data), void *data,
-		      struct transcript *ret, struct error *err);
+/* Look at the transcript in this file ("ID.jsonl"), no further than its first turn.
+ * TRANSCRIPT_NONE: it is no file of ours. */
+int transcript_look(const char *path, struct transcript *ret, struct error *err);
 
 /* The agent's directory when it last wrote to the transcript at its present place: the last "cwd"
  * or "relocatedCwd" whose slug is the name of the file's directory.  TRANSCRIPT_NONE: there is
@@ -85,24 +82,6 @@ int transcript_open(const char *within, const char *path, int *ret, struct error
 int transcript_plant(int source, const char *path, int config_home, const char *directory,
 		     struct error *err);
 
-/* The text of the last assistant record that has text, unchanged: the caller cleans control
- * characters before printing.  A sub-agent's records (isSidechain) do not count.  TRANSCRIPT_NONE:
- * no reply yet.  *ret and *ret_time (may be NULL; the record's timestamp, "" without one) are the
- * caller's. */
-int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err);
-
-/* What a conversation is about.  NULL: not known. */
-struct transcript_about {
-	char *model;  /* of the last assistant record */
-	char *prompt; /* the text of the first user record that was typed, unchanged */
-};
-void transcript_about_free(struct transcript_about *about);
-#define cleanup_transcript_about CLEANUP(transcript_about_free)
-
-/* Look at the first and the last MiB of the transcript, however large it is.  TRANSCRIPT_NONE:
- * there is no such file. */
-int transcript_describe(const char *path, struct transcript_about *ret, struct error *err);
-
 /* A text that the user typed, or that the agent said. */
 struct transcript_turn {
 	bool is_reply;
@@ -114,11 +93,6 @@ struct transcript_turns {
 };
 void transcript_turns_free(struct transcript_turns *turns);
 #define cleanup_transcript_turns CLEANUP(transcript_turns_free)
-
-/* The last turns that have text, at most max.  Looks at the last MiB of the transcript, however
- * large it is.  TRANSCRIPT_NONE: there are none. */
-int transcript_last_turns(const char *path, size_t max, struct transcript_turns *ret,
-			  struct error *err);
 
 /* Pass each record (a line that is a JSON object) to visit in the order of the file, until it
  * returns false, or no line begins before `most` bytes; 0: the whole file.  Of a line over 1 MiB,
@@ -144,7 +118,3 @@ int transcript_visit_some(const char *path, const struct transcript_wish *wish,
 int transcript_visit_back(const char *path, off_t from,
 			  bool (*visit)(const struct json_object *record, void *data), void *data,
 			  struct error *err);
-
-/* The text of a record's message: a string, or the text blocks of an array with line breaks
- * between.  NULL when it has none.  The caller frees. */
-char *transcript_record_text(const struct json_object *record) MUST_USE;

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "driver/store/trash.h"
-#include "driver/transcript/transcript.h"
+#include "driver/transcript/shelf.h"
 #include "engine/conversation/create.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
@@ -30,7 +30,7 @@ static bool is_own_command(const struct agent *agent, const struct instance *ins
 	       strvec_contains(&agent->match, path_basename(instance->argv.items[program]));
 }
 
-/* For transcript_latest(). */
+/* For shelf_latest(). */
 struct ownership {
 	const struct instance *instance;
 	struct owner_profiles profiles;
@@ -134,9 +134,9 @@ int conversation_latest(struct deck *deck, const struct instance *instance,
 		return TRANSCRIPT_NONE;
 	if (list_ownership(deck, &ownership, err) < 0)
 		return -1;
-	return transcript_latest(instance->conversation.config_home,
-				 instance_transcript_directory(instance), is_owned, &ownership, ret,
-				 err);
+	return shelf_latest(instance->conversation.config_home,
+			    instance_transcript_directory(instance), is_owned, &ownership, ret,
+			    err);
 }
 
 static int discover(struct deck *deck, struct instance *instance, const struct agent *agent,

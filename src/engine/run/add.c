@@ -9,7 +9,7 @@
 #include "base/jsonio.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "driver/transcript/transcript.h"
+#include "driver/transcript/shelf.h"
 #include "engine/conversation/carry.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
@@ -124,7 +124,7 @@ static int find_latest(const struct agent *agent, const char *word, struct insta
 			word, agent->title,
 			agent->resume.count ? ", or name the conversation with --session-id ID"
 					    : "");
-	int r = transcript_latest(home, directory, NULL, NULL, ret, err);
+	int r = shelf_latest(home, directory, NULL, NULL, ret, err);
 	if (r == TRANSCRIPT_NONE)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "'%s': %s has no conversation in %s yet: leave it out", word,

@@ -26,6 +26,7 @@ static const struct layout {
 	    .prompt_text = TEXT("message.content"),
 	    .reply = TEXT("type=assistant"),
 	    .reply_text = TEXT("message.content"),
+	    .model = TEXT("message.model"),
 	    .joined = TEXT("attachment.type=queued_command"),
 	    .joined_text = TEXT("attachment.prompt"),
 	    .queued = TEXT("operation=enqueue"),

@@ -32,6 +32,7 @@ struct agent_files {
 	 * turn, and of a prompt that waits in its queue.  Then the condition of a reply that is not
 	 * the last of its turn, and of a reply that reports a failure of the model. */
 	char *joined, *joined_text, *queued, *queued_text, *goes_on, *error;
+	char *model;        /* only in a layout: the member of a reply with the name of the model */
 	struct strvec skip; /* conditions of records that count for nothing */
 	struct strvec side; /* of a record that says: the agent made this conversation for itself */
 	/* The file that an agent keeps locked while it has the conversation open; "*" only in its
