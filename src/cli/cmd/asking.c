@@ -82,7 +82,7 @@ int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, s
 	const struct question_subject subject = subject_of(ret->instance);
 	struct questions *questions = &ret->questions;
 	questions->seen = verdict_digest(&verdict);
-	question_of_work(questions_add(questions, ABOUT_REMOVAL), &subject, &verdict);
+	question_of_work_to_remove(questions_add(questions, ABOUT_REMOVAL), &subject, &verdict);
 	question_of_removal(questions_add(questions, ABOUT_REMOVAL), &subject);
 	return 0;
 }

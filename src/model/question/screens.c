@@ -11,15 +11,28 @@ static void add_subject(struct question *question, const struct question_subject
 	question_add_line(question, "%s", "");
 }
 
+static void add_work(struct question *question, const struct question_subject *subject,
+		     const struct verdict *verdict)
+{
+	add_subject(question, subject);
+	question_add_line(question, "This session has unfinished work:");
+	question_add_losses(question, verdict);
+	question_add_choice(question, CHOICE_CONTINUE, "Continue", "");
+}
+
 void question_of_work(struct question *question, const struct question_subject *subject,
 		      const struct verdict *verdict)
 {
 	question_begin(question, "session ended",
 		       "Review the above before you choose how to end the session.");
-	add_subject(question, subject);
-	question_add_line(question, "This session has unfinished work:");
-	question_add_losses(question, verdict);
-	question_add_choice(question, CHOICE_CONTINUE, "Continue", "");
+	add_work(question, subject, verdict);
+}
+
+void question_of_work_to_remove(struct question *question, const struct question_subject *subject,
+				const struct verdict *verdict)
+{
+	question_begin(question, "remove", "Review the above before you remove the session.");
+	add_work(question, subject, verdict);
 }
 
 void question_of_end(struct question *question, const struct question_subject *subject)
