@@ -63,7 +63,7 @@ static int read_role(struct app *app, const char *base, struct role_source *ret,
 	if (deck_load(&app->deck, base, &source, err) < 0)
 		return -1;
 	const struct role_session place = { instance_lookup_directory(source),
-					  given->group ? given->group : source->group };
+					    given->group ? given->group : source->group };
 	const int r = role_choose(app, &given->container, &place, ret, err);
 	return r == 0 ? role_consent(app, ret, err) : r;
 }
