@@ -99,8 +99,9 @@ AGENTS = {
     # The last version for old machines, and the newest one.
     "claude": Agent(claude, "/clear"),
     "claude-new": Agent(claude, "/clear", agent="claude"),
-    # It asks its user once whether to trust agentdeck's hooks.
-    "codex": Agent(codex, "/clear", [("Hooks need review", ["2", "Enter"])]),
+    # It asks its user once whether to trust agentdeck's hooks, and offers a newer model.
+    "codex": Agent(codex, "/clear", [("Hooks need review", ["2", "Enter"]),
+                                     ("Use existing model", ["2", "Enter"])]),
     "gemini": Agent(gemini, None, (), {
         "rotated": "/clear gives another id, which gemini tells nobody: what was before comes back"}),
     "opencode": Agent(opencode, "/new", (), {

@@ -7,10 +7,18 @@ import re
 from real_checks import check
 from real_machine import Failure, look_until
 
-# How each is told to make a file: with its tool for files, or with a command.
-WRITES = {"claude": ("Write", "file_path", "content"), "gemini": ("write_file", "file_path", "content"),
-          "copilot": ("create", "path", "file_text"), "qwen": ("write_file", "file_path", "content")}
-WORDS = {"claude": ["--permission-mode", "default"], "codex": ["-a", "on-request"]}
+# How each is told to make a file with its tool for files: the tool, and its arguments.
+WRITES = {"claude": ("Write", {"file_path": "PATH", "content": "one"}),
+          "codex": ("apply_patch", {"input": "*** Begin Patch\n*** Add File: PATH\n+one\n*** End Patch"}),
+          "gemini": ("write_file", {"file_path": "PATH", "content": "one"}),
+          "copilot": ("create", {"path": "PATH", "file_text": "one"}),
+          "qwen": ("write_file", {"file_path": "PATH", "content": "one"})}
+WORDS = {"claude": ["--permission-mode", "default"], "codex": ["-a", "on-request"],
+         "qwen": ["--approval-mode", "default"]}
+# codex offers its tool for files to the models that it knows.
+FILES = {"codex": ["-s", "read-only", "-m", "gpt-5.5"]}
+NOTEBOOK = {"cells": [{"cell_type": "code", "id": "c1", "execution_count": None, "metadata": {}, "outputs": [],
+                       "source": ["1"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 # The first of the answers, with the mark in front of it.
 QUESTION = r"[❯›] 1\. Yes"
 
@@ -72,12 +80,24 @@ def permission(home):
         raise Failure(f"it is {session.activity()} at its prompt:\n{session.visible()}")
 
 
+def calls(tool, arguments):
+    """The words with which the model calls the tool."""
+    text = json.dumps(arguments, separators=(",", ":")).replace("+", "\\u002b").replace(" ", "+")
+    return f"stub:tool={tool}:{text}"
+
+
+def start_wide(session):
+    """What is typed fits into one line of the box."""
+    session.start()
+    session.tmux("resize-window", "-x", "300", "-y", "50")
+
+
 def asks_for(name, path):
     """The words with which the model asks whether it may make the file."""
     if name not in WRITES:
         return f"stub:run=touch+{path}"
-    tool, place, content = WRITES[name]
-    return f"stub:tool={tool}:" + json.dumps({place: path, content: "one"}, separators=(",", ":"))
+    tool, arguments = WRITES[name]
+    return calls(tool, {key: text.replace("PATH", path) for key, text in arguments.items()})
 
 
 def answer(home, session, verb, *words):
@@ -96,8 +116,8 @@ def answer(home, session, verb, *words):
 @check(agents=["claude", "claude-new", "codex", "gemini", "copilot", "qwen"], otherwise="its questions are not known")
 def approved(home):
     """approve and deny answer its questions before a command and a file"""
-    session = home.add(*WORDS.get(home.agent_name, []))
-    session.start()
+    session = home.add(*WORDS.get(home.agent_name, []), *FILES.get(home.agent_name, []))
+    start_wide(session)
     for name in ("command", home.agent_name):
         path = f"{home.path}/work/{name}.made"
         session.ask(f"{session.marker()} {asks_for(name, path)}")
@@ -116,14 +136,45 @@ def approved(home):
 def chosen(home):
     """approve --choice answers a question with choices, and deny closes it"""
     session = home.add(*WORDS[home.agent_name])
-    session.start()
-    # It must fit into one line of the box.
+    start_wide(session)
     options = [{"label": label, "description": "-"} for label in ("Alpha", "Beta")]
-    asked = json.dumps({"questions": [{"question": "Which?", "header": "Q", "options": options}]}, separators=(",", ":"))
-    session.ask(f"{session.marker()} stub:tool=AskUserQuestion:{asked}")
+    question = {"question": "Which?", "header": "Q", "options": options}
+    asked = calls("AskUserQuestion", {"questions": [question]})
+    session.ask(f"{session.marker()} {asked}")
     answer(home, session, "approve", "--choice", "2")
     session.wait_for("Which[?] → Beta")
     session.wait_ready()
-    session.ask(f"{session.marker()} stub:tool=AskUserQuestion:{asked}")
+    # Of several, each is answered in turn, and then all of them.
+    several = calls("AskUserQuestion", {"questions": [question, dict(question, question="What?")]})
+    session.ask(f"{session.marker()} {several}")
+    for words in (["--choice", "1"], ["--choice", "2"], []):
+        answer(home, session, "approve", *words)
+    session.wait_for("What[?] → Beta")
+    session.wait_ready()
+    session.ask(f"{session.marker()} {asked}")
     answer(home, session, "deny")
     session.wait_for("eclined to answer")
+
+
+@check(agents=["claude", "claude-new"], otherwise="it has no other questions that are known")
+def asked(home):
+    """approve and deny answer its questions about a tool of a server, a notebook and a page to fetch"""
+    home.write("work/n.ipynb", json.dumps(NOTEBOOK))
+    url = f"http://127.0.0.1:{home.read('stub.port').strip()}/mcp"
+    home.write("mcp.json", json.dumps({"mcpServers": {"stub": {"type": "http", "url": url}}}))
+    session = home.add(*WORDS[home.agent_name], "--mcp-config", f"{home.path}/mcp.json")
+    start_wide(session)
+    session.ask(f"{session.marker()} {calls('mcp__stub__echo', {'text': 'hello there'})}")
+    answer(home, session, "approve")
+    session.wait_ready()
+    path = f"{home.path}/work/n.ipynb"
+    session.ask(f"{session.marker()} {calls('Read', {'file_path': path})}")
+    session.wait_ready()
+    session.ask(f"{session.marker()} {calls('NotebookEdit', {'notebook_path': path, 'cell_id': 'c1', 'new_source': '22'})}")
+    answer(home, session, "approve")
+    if not look_until(lambda: "22" in home.read("work/n.ipynb"), 20):
+        raise Failure(f"the notebook was not edited:\n{session.visible()}")
+    session.wait_ready()
+    session.ask(f"{session.marker()} {calls('WebFetch', {'url': 'https://example.com/', 'prompt': 'what'})}")
+    answer(home, session, "deny")
+    session.wait_ready()
