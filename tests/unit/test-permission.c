@@ -321,8 +321,11 @@ static void a_difference_is_the_agents_own_or_none(void **state UNUSED)
 	cleanup_free char *said = replaced(
 		screen, hint, "    + Show details\n\n• Edited x.c (+1 -1)\n    3 -  a\n    3 +  b");
 	cleanup_free char *prose = replaced(screen, hint, "    + Show details\n\n• Done.");
+	/* A message of its user's has a colour behind it, too. */
+	cleanup_free char *typed = replaced(screen, hint,
+					    "\033[48;5;8m› one\n  two\n\033[49m    + Show details");
 	cleanup_free char *plain = real_screen("codex-0.171.0-edit");
-	const char *const none[] = { said, prose, plain, strstr(screen, hint) };
+	const char *const none[] = { said, prose, typed, plain, strstr(screen, hint) };
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		cleanup_permission struct permission now = { 0 };
 		if (read_as("codex", none[i], &now) == PERMISSION_WHOLE)

@@ -239,7 +239,7 @@ static size_t sign_column(const char *line)
 }
 
 /* A line may be cut at its end, and as many lines as a preview has may be one.  The rest of a long
- * line may look like another one, but its sign would be further to the right. */
+ * line is below its text, and may look like another line further to the right. */
 static bool shows_all(const struct agent_question *question, const struct change *change,
 		      const struct strvec *lines, const char *shades, size_t title)
 {
@@ -250,10 +250,12 @@ static bool shows_all(const struct agent_question *question, const struct change
 		if (shades[i] != '#')
 			continue;
 		count++;
-		if (!sign || sign_column(line) != sign)
-			continue;
-		added += line[sign] == '+';
-		removed += line[sign] == '-';
+		if (sign && sign_column(line) == sign) {
+			added += line[sign] == '+';
+			removed += line[sign] == '-';
+		} else if (*line && strspn(line, " ") <= sign) {
+			return false;
+		}
 	}
 	return added + removed && added == change->added && removed == change->removed &&
 	       count != strtoul(or_empty(question->preview), NULL, 10);
