@@ -2,6 +2,7 @@
  *
  * The supervisor as a service of the user manager, and its answers on the user bus.
  */
+#include "persistence/attach.h"
 #include "persistence/deck.h"
 
 #include <string.h>
@@ -672,6 +673,38 @@ TEST(AutoFalseEnablesNoSupervisor)
 	machine_write(config, 0600, "");
 	session_stop(&session, NULL);
 	(void)deck_ok(NULL, WORDS("session", "start", session.id, "--no-supervise", "--json"));
+	assert_not_enabled();
+}
+
+/* Its user types this when the terminal shows that. */
+static void answer_with(const char *keys, const char *shown, const char *typed)
+{
+	WAIT_FOR(strstr(attach_output(keys), shown), "no '%s': %s", shown, attach_output(keys));
+	attach_press(keys, typed);
+}
+
+TEST(ReturnToTheAgentEnablesNoSupervisor)
+{
+	install_package();
+	machine_user_ok(
+		WORDS("sh", "-c",
+		      "mkdir -p \"$1\" && cd \"$1\" && git init -q && git -c user.name=a -c "
+		      "user.email=a@b commit -q --allow-empty -m one",
+		      "sh", at_home("repo")));
+	const char *keys = terminal_open(
+		kept("agentdeck launch %s -t deck --agent demo --worktree --no-supervise --attach",
+		     at_home("repo")),
+		"terminal");
+	WAIT_FOR(deck_look(WORDS("session", "show", "deck", "--json")).status == 0, "not made: %s",
+		 attach_output(keys));
+	struct json_object *tree = deck_look_ok(WORDS("session", "path", "deck", "--json"));
+	machine_write(kept("%s/new", json_get_string(tree, "path", NULL)), 0640, "work\n");
+	answer_with(keys, "[deck]", "hello\\r");
+	answer_with(keys, "reply 1", "\\004");
+	answer_with(keys, "Enter: Continue", "\\r");
+	answer_with(keys, "How should this session end?", "\\r");
+	WAIT_FOR(strstr(attach_output(keys), "resumed"), "not resumed: %s",
+		 strstr(attach_output(keys), "Enter: Continue"));
 	assert_not_enabled();
 }
 

@@ -128,7 +128,9 @@ static int see_to_end(struct app *app, const char *base, enum attach_mode mode, 
 	store_row_free(&row);
 	if (!returns)
 		return END_SEEN_TO;
-	int r = run_start(app, &(struct start_order){ .base = base }, err);
+	/* Whether to enable the supervisor was decided when it was started before. */
+	const struct start_order order = { .base = base, .no_supervise = true };
+	int r = run_start(app, &order, err);
 	return r != 0 ? r : run_attach(app, base, mode, err);
 }
 
