@@ -24,6 +24,13 @@ void gitcmd_repository_free(struct gitcmd_repository *repository)
 	*repository = (struct gitcmd_repository){ 0 };
 }
 
+void gitcmd_worktree_free(struct gitcmd_worktree *worktree)
+{
+	free(worktree->branch);
+	free(worktree->commit);
+	*worktree = (struct gitcmd_worktree){ 0 };
+}
+
 /* ---- running git ----------------------------------------------------------------------------- */
 
 /* All of GIT_*, but for what says how to reach a server. */
@@ -253,6 +260,20 @@ int gitcmd_head(const char *tree, char **ret, struct error *err)
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
+
+int gitcmd_records(const char *source, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(source,
+			    (const char *const[]){ "rev-parse", "--path-format=absolute",
+						   "--git-common-dir", NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	cleanup_free char *common = xstrdup(strbuf_text(&result.output));
+	common[strcspn(common, "\n")] = '\0';
+	*ret = path_join(common, "worktrees");
+	return 0;
+}
 
 /* A clone, or git's record of a linked work tree of this source. */
 static int check_from(const struct gitcmd_tree *tree, struct error *err)

@@ -20,13 +20,6 @@
 
 #define HEADS "ref: refs/heads/"
 
-void gitcmd_worktree_free(struct gitcmd_worktree *worktree)
-{
-	free(worktree->branch);
-	free(worktree->commit);
-	*worktree = (struct gitcmd_worktree){ 0 };
-}
-
 /* ---- finding --------------------------------------------------------------------------------- */
 
 struct record {
@@ -97,20 +90,6 @@ static bool is_it(const struct gitcmd_linked *tree, const struct record *record,
 	return tree->record && streq(path_basename(tree->record), name) &&
 	       access(tree->path, F_OK) == 0 &&
 	       !is_anothers(record, name, line ? line : "", gitdir);
-}
-
-int gitcmd_records(const char *source, char **ret, struct error *err)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	if (gitcmd_must_run(source,
-			    (const char *const[]){ "rev-parse", "--path-format=absolute",
-						   "--git-common-dir", NULL },
-			    GITCMD_ASK_MS, &result, err) < 0)
-		return -1;
-	cleanup_free char *common = xstrdup(strbuf_text(&result.output));
-	common[strcspn(common, "\n")] = '\0';
-	*ret = path_join(common, "worktrees");
-	return 0;
 }
 
 static int open_all(const char *source, struct record *record, struct error *err)
