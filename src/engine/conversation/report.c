@@ -222,12 +222,11 @@ static bool is_late(const struct instance *instance, const struct report *report
 /* NULL: the report is the present run's own.  Else why it is not, static. */
 static const char *why_foreign(const struct instance *instance, const struct report *report)
 {
-	const struct attempt *attempt = run_attempt(&instance->run);
 	const char *id = report->session_id, *known = known_id(instance);
 	bool is_shared = is_id(instance->conversation.shared.session_id, id);
 	bool is_known = is_id(known, id) || is_id(instance->conversation.session_id, id) ||
 			is_shared;
-	if (attempt && attempt->rung == RUNG_SHELL)
+	if (run_is_shell(&instance->run))
 		return "the session's agent is not running";
 	if (is_late(instance, report))
 		return "it comes from an attempt that failed";

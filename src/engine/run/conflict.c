@@ -96,7 +96,7 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 static bool is_up(const struct instance *instance)
 {
 	const struct place_run run = place_run_of(instance);
-	return instance->run.socket && !lifecycle_is_shell(instance) &&
+	return instance->run.socket && !run_is_shell(&instance->run) &&
 	       place_presence(&run) != PRESENCE_NONE;
 }
 

@@ -19,7 +19,7 @@ void ending_begin(struct operation *operation)
 			     settings_end_policy(&operation->deck->settings, instance) == END_CLEAN;
 	ending_clear(&instance->ending);
 	/* A shell in the agent's place is not the agent. */
-	if (!has_any || !ending_is_wish(&instance->observed.exit) || lifecycle_is_shell(instance) ||
+	if (!has_any || !ending_is_wish(&instance->observed.exit) || run_is_shell(&instance->run) ||
 	    instance->desired != DESIRED_RUNNING || state_is_stopping(instance->observed.state))
 		return;
 	instance->ending.stage = ENDING_DUE;

@@ -27,9 +27,6 @@ int lifecycle_find_background(const struct operation *operation, char **ret, str
 int lifecycle_check_fork(const struct instance *source, const struct agent *agent,
 			 struct error *err);
 
-/* Is the present attempt only a shell in the agent's place? */
-bool lifecycle_is_shell(const struct instance *instance);
-
 /* The run is alive, and nothing shows it: open a window, and save that.  A start that was killed
  * before it could say that it runs is done then. */
 int lifecycle_open_window(struct operation *operation, const struct lifecycle_order *order,

@@ -96,7 +96,7 @@ bool outside_find_beside(struct deck *deck, const struct instance *instance, str
 	const struct own own = { instance->id, { run->server, run->pane, run->reporter } };
 	const struct agent *agent;
 	cleanup_holder_skip struct holder_skip skip = { 0 };
-	const bool is_shell = lifecycle_is_shell(instance);
+	const bool is_shell = run_is_shell(&instance->run);
 	if (place_home(instance) || !run->socket || !conversation->session_id ||
 	    !conversation->config_home || deck_agent(deck, instance->agent, &agent, NULL) < 0)
 		return false;

@@ -208,7 +208,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 		return -1;
 	if (instance->run.socket)
 		seen = *operation_look(revival->operation);
-	const bool is_shell = lifecycle_is_shell(instance);
+	const bool is_shell = run_is_shell(&instance->run);
 	const struct need_facts facts = {
 		.state = instance->observed.state,
 		.desired = instance->desired,

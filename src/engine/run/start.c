@@ -56,12 +56,6 @@ int lifecycle_unknown(const struct operation *operation, const char *why, struct
 		title, why, hint);
 }
 
-bool lifecycle_is_shell(const struct instance *instance)
-{
-	const struct attempt *attempt = run_attempt(&instance->run);
-	return attempt && attempt->rung == RUNG_SHELL;
-}
-
 static struct place_order place_order_of(const struct operation *operation,
 					 const struct lifecycle_order *order)
 {
@@ -87,7 +81,7 @@ int lifecycle_open_window(struct operation *operation, const struct lifecycle_or
 	log_info("its window was gone: opened again");
 	if (operation_save(operation, err) < 0)
 		return -1;
-	return lifecycle_is_shell(instance) ? 0 : operation_note_alive(operation, seen, err);
+	return run_is_shell(&instance->run) ? 0 : operation_note_alive(operation, seen, err);
 }
 
 /* Its user has started an agent in the shell, which would end with it. */
@@ -95,7 +89,7 @@ static int check_shell(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	struct process_id holder;
-	if (!lifecycle_is_shell(instance) ||
+	if (!run_is_shell(&instance->run) ||
 	    !outside_find_beside(operation->deck, instance, &holder))
 		return 0;
 	cleanup_free char *title = visible(instance->title);
@@ -123,7 +117,7 @@ static int clear_remains(struct operation *operation, const struct lifecycle_ord
 		.state = instance->observed.state,
 		.desired = DESIRED_RUNNING,
 		.presence = seen.presence,
-		.is_shell = lifecycle_is_shell(instance),
+		.is_shell = run_is_shell(&instance->run),
 		.lacks_window = seen.lacks_window,
 	};
 	const enum need need = need_of(&facts);

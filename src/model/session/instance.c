@@ -271,6 +271,12 @@ const struct attempt *run_attempt(const struct run *run)
 	return run->attempt < run->attempt_count ? &run->attempts[run->attempt] : NULL;
 }
 
+bool run_is_shell(const struct run *run)
+{
+	const struct attempt *attempt = run_attempt(run);
+	return attempt && attempt->rung == RUNG_SHELL;
+}
+
 static void strvec_without(struct strvec *vec, const char *session_id)
 {
 	struct strvec kept = { 0 };

@@ -331,6 +331,8 @@ const struct process_id *run_tmux_server(const struct run *run);
 struct place_run place_run_of(const struct instance *instance);
 /* The attempt that runs now, NULL when there is no run.  Borrowed. */
 const struct attempt *run_attempt(const struct run *run);
+/* Is it only a shell in the agent's place? */
+bool run_is_shell(const struct run *run);
 
 /* Whose is the run: this boot's, an earlier one's, another machine's?  Every comparison of a run's
  * boot goes through this. */

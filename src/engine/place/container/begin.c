@@ -35,7 +35,7 @@ char *container_host_program(const struct instance *instance)
 {
 	const struct recipe *recipe = instance->recipe;
 	const struct attempt *attempt = run_attempt(&instance->run);
-	if (recipe->program != PROGRAM_FROM_HOST || (attempt && attempt->rung == RUNG_SHELL))
+	if (recipe->program != PROGRAM_FROM_HOST || run_is_shell(&instance->run))
 		return NULL;
 	const struct strvec *argv = attempt ? &attempt->argv : &instance->argv;
 	return path_join(recipe->program_directory, recipe->program_file
