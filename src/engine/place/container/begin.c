@@ -31,18 +31,6 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 
 /* ---- the agent ----------------------------------------------------------------------------- */
 
-char *container_host_program(const struct instance *instance)
-{
-	const struct recipe *recipe = instance->recipe;
-	const struct attempt *attempt = run_attempt(&instance->run);
-	if (recipe->program != PROGRAM_FROM_HOST || run_is_shell(&instance->run))
-		return NULL;
-	const struct strvec *argv = attempt ? &attempt->argv : &instance->argv;
-	return path_join(recipe->program_directory, recipe->program_file
-							    ? recipe->program_file
-							    : path_basename(argv->items[0]));
-}
-
 /* What the capsule starts, and in which environment. */
 struct beginning {
 	const struct instance *instance;

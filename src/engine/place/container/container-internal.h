@@ -53,6 +53,9 @@ char *container_capsule_directory(const struct deck *deck,
 char *container_users(const struct deck *deck, const struct instance *instance) MUST_USE;
 /* The directory of the programs that are mounted at CAPSULE_PROGRAMS.  The caller frees. */
 char *container_programs(const struct deck *deck) MUST_USE;
+/* The host's program that the present attempt runs: its path in the directory that is mounted for
+ * it.  NULL: the image has the program.  The caller frees. */
+char *container_host_program(const struct instance *instance) MUST_USE;
 
 /* Make the directories of the instance that its container has mounted.  ERROR_NOT_FOUND: its home
  * was there, and is gone. */
@@ -143,10 +146,6 @@ int reach_await_capsule(struct ladder *ladder, int64_t deadline_ms, struct capsu
 			struct error *err);
 
 /* ---- begin.c ---- */
-
-/* The host's program that the present attempt runs: its path in the directory that is mounted for
- * it.  NULL: the image has the program.  The caller frees. */
-char *container_host_program(const struct instance *instance) MUST_USE;
 
 int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err);

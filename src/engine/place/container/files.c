@@ -35,6 +35,18 @@ char *container_programs(const struct deck *deck)
 			 deck->gate);
 }
 
+char *container_host_program(const struct instance *instance)
+{
+	const struct recipe *recipe = instance->recipe;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	if (recipe->program != PROGRAM_FROM_HOST || run_is_shell(&instance->run))
+		return NULL;
+	const struct strvec *argv = attempt ? &attempt->argv : &instance->argv;
+	return path_join(recipe->program_directory, recipe->program_file
+							    ? recipe->program_file
+							    : path_basename(argv->items[0]));
+}
+
 /* A home that was lost has the conversation: an empty one in its place would begin another.  It is
  * made before the capsule's directory, so that this one tells of it. */
 static int check_home(const struct instance *instance, const char *capsule, struct error *err)
