@@ -61,6 +61,17 @@ static void judge_record(const struct instance *instance, struct verdict *ret)
 			    "session, or name it with git branch");
 }
 
+struct origin tree_origin(const struct workspace *workspace)
+{
+	return (struct origin){
+		.kind = workspace->kind == WORKSPACE_WORKTREE ? ORIGIN_WORKTREE : ORIGIN_CLONE,
+		.source = xstrdup(workspace->source),
+		.path = xstrdup(workspace->path),
+		.branch = xstrdup(workspace->branch),
+		.base = xstrdup(workspace->base),
+	};
+}
+
 /* What kept agentdeck from recording it may be there still. */
 static void judge_unrecorded(const struct workspace *workspace, struct verdict *ret)
 {

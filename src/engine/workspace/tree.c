@@ -157,17 +157,6 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-struct origin tree_origin(const struct workspace *workspace)
-{
-	return (struct origin){
-		.kind = workspace->kind == WORKSPACE_WORKTREE ? ORIGIN_WORKTREE : ORIGIN_CLONE,
-		.source = xstrdup(workspace->source),
-		.path = xstrdup(workspace->path),
-		.branch = xstrdup(workspace->branch),
-		.base = xstrdup(workspace->base),
-	};
-}
-
 /* Without a record nothing in the tree counts as safe later. */
 static int save_origin(struct deck *deck, const struct workspace *workspace, int directory,
 		       struct error *err)
