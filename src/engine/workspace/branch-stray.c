@@ -25,20 +25,6 @@ void branch_strays_free(struct branch_strays *strays)
 
 /* ---- what is remembered ----------------------------------------------------------------------- */
 
-void branch_remember(const struct deck *deck, const struct workspace *workspace)
-{
-	cleanup_free char *tip = NULL;
-	cleanup_strvec struct strvec words = { 0 };
-	cleanup_error struct error why = { 0 };
-	if (!workspace || !workspace->made_branch ||
-	    starts_with(workspace->branch, TREE_BRANCHES) ||
-	    gitcmd_find_branch(workspace->source, workspace->branch, &tip, &why) != 0)
-		return;
-	strvec_pushf(&words, "%s %s %s", tip, workspace->branch, workspace->source);
-	if (journal_add(deck, JOURNAL_BRANCHES, &words, &why) < 0)
-		log_warning("the branch %s is not remembered: %s", workspace->branch, why.message);
-}
-
 /* tip: NULL: wherever it is now. */
 static bool is_remembered(const struct strvec *journal, const char *repository, const char *name,
 			  const char *tip)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
+#include "engine/deck/journal.h"
 #include "engine/workspace/tree.h"
 
 #include <string.h>
@@ -169,6 +170,20 @@ int branch_look(const struct deck *deck, const struct instance *instance, const 
 		decide(&search, &branch, ret);
 	free(search.user);
 	return 0;
+}
+
+void branch_remember(const struct deck *deck, const struct workspace *workspace)
+{
+	cleanup_free char *tip = NULL;
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_error struct error why = { 0 };
+	if (!workspace || !workspace->made_branch ||
+	    starts_with(workspace->branch, TREE_BRANCHES) ||
+	    gitcmd_find_branch(workspace->source, workspace->branch, &tip, &why) != 0)
+		return;
+	strvec_pushf(&words, "%s %s %s", tip, workspace->branch, workspace->source);
+	if (journal_add(deck, JOURNAL_BRANCHES, &words, &why) < 0)
+		log_warning("the branch %s is not remembered: %s", workspace->branch, why.message);
 }
 
 int branch_delete(struct deck *deck, const struct instance *instance, enum branches_wish wish,

@@ -68,6 +68,12 @@ static void read_reason(const struct manifest_section *section, const char *key,
 		attempt->other_reason = TAKE_PTR(name);
 }
 
+const char *attempt_reason(const struct attempt *attempt)
+{
+	return attempt->reason == REASON_OTHER ? attempt->other_reason
+					       : reason_name(attempt->reason);
+}
+
 static void put_reason(struct json_object *object, const char *key, const void *record)
 {
 	manifest_put_text(object, key, attempt_reason(record));

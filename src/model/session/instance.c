@@ -229,12 +229,6 @@ char *instance_host(const struct instance *instance)
 	return machine_name(&written);
 }
 
-const char *attempt_reason(const struct attempt *attempt)
-{
-	return attempt->reason == REASON_OTHER ? attempt->other_reason
-					       : reason_name(attempt->reason);
-}
-
 const char *attempt_why(const struct attempt *attempt)
 {
 	return reason_text(attempt_reason(attempt));
