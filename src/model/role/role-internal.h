@@ -17,7 +17,7 @@ struct reading {
 	struct role *role;
 };
 
-/* ---- role-read.c ---- */
+/* ---- role-reading.c ---- */
 
 /* Add a finding about the value that is read now. */
 void role_find(struct reading *reading, enum role_verdict verdict, const char *format, ...)
