@@ -3,6 +3,7 @@
  * What the files of this folder share.
  *
  *   known.c          the sessions
+ *   strays.c         what was found
  *   engines.c        what engines have
  *   disk.c           trees and directories
  *   branches.c       branches
