@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the files of the keeper share: the agent and its terminal (keeper.c), the clients
- * (keeper-client.c), the end (keeper-stop.c).
+ * What the files of the keeper share.  Each calls only those below it.
+ *
+ *   keeper.c         the loop
+ *   keeper-client.c  the clients, and what their frames ask for
+ *   keeper-agent.c   the agent and its terminal
+ *   keeper-stop.c    the end
+ *   keeper-send.c    what is sent to clients
  */
 #pragma once
 
@@ -73,8 +78,10 @@ struct keeper {
 	int64_t rest_ms; /* of the stop: KEEPER_REST_MS, or less */
 };
 
-/* --- keeper.c --- */
+/* --- keeper-agent.c --- */
 
+/* Watch the agent and its terminal. */
+int keeper_watch(struct keeper *keeper, struct error *err);
 /* Start the agent that START asks for; the client gets the answer. */
 void keeper_start(struct keeper *keeper, struct client *client, const struct frame *frame);
 /* Keep the secrets that the starts of a run may name. */
@@ -91,6 +98,16 @@ void clients_free(struct keeper *keeper);
 /* Before each wait: free those that are gone, go on with what had to wait, wait for the right
  * events. */
 void clients_refresh(struct keeper *keeper);
+
+/* --- keeper-stop.c --- */
+
+void stop_begin(struct keeper *keeper, int64_t grace_ms);
+/* A child has ended, or a deadline has come. */
+void stop_continue(struct keeper *keeper);
+void stop_late(void *keeper);
+
+/* --- keeper-send.c --- */
+
 void client_refuse(struct client *client, enum frame_refusal why, const char *text);
 void client_send_status(struct client *client);
 /* Send what is in the channel's buffer to as many as take it. */
@@ -102,10 +119,3 @@ void clients_show_exit(struct keeper *keeper);
 bool clients_are_clogged(const struct keeper *keeper);
 /* End the connections that have read nothing for too long. */
 void clients_drop_stalled(struct keeper *keeper);
-
-/* --- keeper-stop.c --- */
-
-void stop_begin(struct keeper *keeper, int64_t grace_ms);
-/* A child has ended, or a deadline has come. */
-void stop_continue(struct keeper *keeper);
-void stop_late(void *keeper);
