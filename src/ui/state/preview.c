@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { SCROLL_LINES = 3 };
+
 void preview_free(struct preview *preview)
 {
 	free(preview->id);
@@ -102,4 +104,12 @@ bool preview_set(struct preview *preview, enum preview_kind kind, const char *id
 	painting_free(&preview->painting);
 	paint_parse(shown, &preview->painting);
 	return true;
+}
+
+void preview_scroll(struct preview *preview, bool is_up)
+{
+	if (is_up != (preview->kind == PREVIEW_FACTS))
+		preview->back += SCROLL_LINES;
+	else
+		preview->back -= preview->back < SCROLL_LINES ? preview->back : SCROLL_LINES;
 }

@@ -40,3 +40,6 @@ void preview_add_words(enum preview_kind kind, const char *id, struct strvec *re
 bool preview_is_due(const struct preview *preview, const char *id);
 /* Show what the command has printed about the session; any bytes.  False: it is shown already. */
 bool preview_set(struct preview *preview, enum preview_kind kind, const char *id, const char *text);
+
+/* By some lines; drawing limits it. */
+void preview_scroll(struct preview *preview, bool is_up);

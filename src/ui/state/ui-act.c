@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-struct item *ui_add_targets(const struct ui *ui, struct strvec *ret)
-{
-	size_t count;
-	cleanup_free struct item **targets = list_targets(ui->list, &count);
-	for (size_t i = 0; i < count; i++)
-		strvec_push(ret, targets[i]->id);
-	return count ? targets[0] : NULL;
-}
-
 /* So many start without a question. */
 enum { STARTS_MOST = 5 };
 
@@ -23,14 +14,6 @@ static char *targets_text(const struct ui *ui, const struct item *first)
 {
 	return ui->targets.count == 1 ? xstrdup(first->title)
 				      : xasprintf("%zu sessions", ui->targets.count);
-}
-
-void ui_run(struct ui *ui, struct wish *ret, const char *const *words)
-{
-	ret->kind = WISH_RUN;
-	strvec_push_array(&ret->words, words);
-	strvec_push_all(&ret->words, &ui->targets);
-	list_choose_none(ui->list);
 }
 
 /* As ui_run(), but with a command for one session: once for each.  The words after stand behind it.

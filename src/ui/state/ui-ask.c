@@ -38,17 +38,6 @@ void ui_offer_recovery(struct ui *ui)
 	ui->lacks_lost = true;
 }
 
-void ui_end_pending(struct ui *ui)
-{
-	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;
-	ui->pending = ACTION_NONE;
-	ui->is_waiting = false;
-	replace_string(&ui->question, NULL);
-	input_free(&ui->input);
-	questions_free(&ui->ask);
-	dialog_close(&ui->dialog);
-}
-
 static void give_up(struct ui *ui)
 {
 	ui_end_pending(ui);
@@ -303,14 +292,15 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 	}
 }
 
-static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
+/* True: the pending action is confirmed. */
+static bool answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 {
 	const enum question_about about = ui->ask.about;
 	const struct choice *chosen = &ui->dialog.question.choices[ui->dialog.cursor];
 	if (choice != CHOICE_NONE && ui->ask.next < ui->ask.count)
 		next_question(ui);
 	else if (about == ABOUT_CONFIRM && choice == CHOICE_CONTINUE)
-		ui_go_on(ui, ret);
+		return true;
 	else if (about == ABOUT_LAUNCH && choice == CHOICE_RESUME && chosen->session)
 		resume_instead(ui, chosen->session, ret);
 	else if (((about == ABOUT_END || about == ABOUT_REUSE) && choice == CHOICE_RETURN) ||
@@ -325,6 +315,7 @@ static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 		pass_on(ui, choice, ret);
 	else
 		give_up(ui);
+	return false;
 }
 
 /* The key that means this to a dialog. */
@@ -353,17 +344,18 @@ bool ui_confirms(const struct ui *ui, key_code key)
 		keymap_action(&ui->keymap, CONTEXT_LIST, key) == ui->pending);
 }
 
-void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
+bool ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_QUESTION, key);
 	enum choice_kind choice;
 	const bool is_confirm = ui->ask.about == ABOUT_CONFIRM;
 	if (is_confirm && ui_confirms(ui, key))
-		answer(ui, CHOICE_CONTINUE, ret);
-	else if (is_confirm && action == ACTION_QUESTION_NO)
+		return answer(ui, CHOICE_CONTINUE, ret);
+	if (is_confirm && action == ACTION_QUESTION_NO)
 		give_up(ui);
 	else if (dialog_key(&ui->dialog, dialog_key_of(action, key), &choice))
-		answer(ui, choice, ret);
+		return answer(ui, choice, ret);
+	return false;
 }
 
 void ui_key_while_looking(struct ui *ui, key_code key)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the files of the deck's state share.  Each deals with one part of what a key does: ui.c with
- * the list, and with which part a key is for.
+ * What the files of the deck's state share.  Each deals with one part of what a key does, and calls
+ * only those below it: ui.c with the list, and with which part a key is for.
  */
 #pragma once
 
@@ -18,20 +18,19 @@ struct wish;
 void ui_act(struct ui *ui, enum action action, struct wish *ret);
 /* The key has no meaning here, and ? lists those that have. */
 void ui_tell_useless(struct ui *ui, const char *key);
-/* By some lines; drawing limits it. */
-void ui_scroll_preview(struct ui *ui, bool is_up);
+
+/* ---- ui-mouse.c ------------------------------------------------------------------------------- */
+
+/* True: the key was the mouse's, and is dealt with. */
+bool ui_take_wheel(struct ui *ui, key_code key);
 
 /* ---- ui-act.c: acting on sessions ------------------------------------------------------------- */
 
 /* An action that needs a session, on those that are chosen, or on the selected one. */
 void ui_act_on(struct ui *ui, enum action action, struct wish *ret);
-/* Append the ids of the chosen sessions, or of the selected one.  Returns the first one, or NULL. */
-struct item *ui_add_targets(const struct ui *ui, struct strvec *ret);
 void ui_attach(struct ui *ui, struct wish *ret);
 /* What the preview shows of the selected session, in full. */
 void ui_copy(struct ui *ui, struct wish *ret);
-/* Run these words and the targets.  Nothing is chosen any more. */
-void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
 /* The user has confirmed the pending action, or typed its line. */
 void ui_go_on(struct ui *ui, struct wish *ret);
 
@@ -48,8 +47,8 @@ void ui_look(struct ui *ui, enum action action, struct wish *ret);
 void ui_look_at_permission(struct ui *ui, enum action action, struct wish *ret);
 /* Which removed sessions can be deleted? */
 void ui_look_into_trash(struct ui *ui, struct wish *ret);
-void ui_end_pending(struct ui *ui);
-void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret);
+/* True: the user has confirmed the pending action. */
+bool ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret);
 void ui_key_while_looking(struct ui *ui, key_code key);
 
 /* ---- ui-form.c: the form for a new session ---------------------------------------------------- */
@@ -58,7 +57,10 @@ void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret);
 /* Make the session that the form is for. */
 void ui_launch(struct ui *ui, struct wish *ret);
 
-/* ---- ui-mouse.c ------------------------------------------------------------------------------- */
+/* ---- ui-common.c ------------------------------------------------------------------------------ */
 
-/* True: the key was the mouse's, and is dealt with. */
-bool ui_take_wheel(struct ui *ui, key_code key);
+/* Append the ids of the chosen sessions, or of the selected one.  Returns the first one, or NULL. */
+struct item *ui_add_targets(const struct ui *ui, struct strvec *ret);
+/* Run these words and the targets.  Nothing is chosen any more. */
+void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
+void ui_end_pending(struct ui *ui);

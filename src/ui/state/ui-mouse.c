@@ -20,7 +20,7 @@ bool ui_take_wheel(struct ui *ui, key_code key)
 		return key == KEY_CODE_CLICK;
 	const bool is_list = ui->mode == MODE_LIST || ui->mode == MODE_SEARCH;
 	if (is_list && is_over_preview(ui))
-		ui_scroll_preview(ui, !is_down);
+		preview_scroll(&ui->preview, !is_down);
 	else if (is_list)
 		list_move(ui->list, is_down ? WHEEL_LINES : -WHEEL_LINES);
 	else if (ui->mode == MODE_HELP && is_down)
@@ -43,7 +43,7 @@ void ui_click(struct ui *ui, size_t row, size_t column, struct wish *ret)
 	replace_string(&ui->message, NULL);
 	ui->mode = MODE_LIST;
 	if (line == list_cursor(ui->list))
-		ui_act(ui, ACTION_ATTACH, ret);
+		ui_attach(ui, ret);
 	else
 		list_go(ui->list, line);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-	PREVIEW_LINES = 3,
 	/* The least terminal that has the preview by itself. */
 	PREVIEW_ROWS = 20,
 	PREVIEW_COLUMNS = 80,
@@ -49,12 +48,6 @@ void wish_clear(struct wish *wish)
 	strvec_clear(&wish->each);
 	free(wish->input);
 	*wish = (struct wish){ 0 };
-}
-
-void ui_tell(struct ui *ui, const char *text, bool is_bad)
-{
-	replace_string(&ui->message, text);
-	ui->is_bad = is_bad;
 }
 
 /* The text has the first key of the action for its %s. */
@@ -173,17 +166,13 @@ static void take_back(struct ui *ui)
 		list_set_scope(ui->list, SCOPE_ALL);
 }
 
-void ui_scroll_preview(struct ui *ui, bool is_up)
+static void scroll_preview(struct ui *ui, bool is_up)
 {
-	struct preview *preview = &ui->preview;
-	const bool is_back = is_up != (preview->kind == PREVIEW_FACTS);
-	if (preview->kind == PREVIEW_NONE)
+	if (ui->preview.kind == PREVIEW_NONE)
 		tell_key(ui, "There is nothing to scroll: %s shows the session's screen.",
 			 ACTION_PREVIEW, false);
-	else if (is_back)
-		preview->back += PREVIEW_LINES;
 	else
-		preview->back -= preview->back < PREVIEW_LINES ? preview->back : PREVIEW_LINES;
+		preview_scroll(&ui->preview, is_up);
 }
 
 static void move(struct ui *ui, enum action action)
@@ -270,7 +259,7 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_PREVIEW_UP:
 	case ACTION_PREVIEW_DOWN:
-		ui_scroll_preview(ui, action == ACTION_PREVIEW_UP);
+		scroll_preview(ui, action == ACTION_PREVIEW_UP);
 		break;
 	case ACTION_COPY:
 		ui_copy(ui, ret);
@@ -535,7 +524,8 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret)
 		ui_key_while_looking(ui, key);
 		break;
 	case MODE_DIALOG:
-		ui_key_in_dialog(ui, key, ret);
+		if (ui_key_in_dialog(ui, key, ret))
+			ui_go_on(ui, ret);
 		break;
 	case MODE_FORM:
 		ui_key_in_form(ui, key, ret);
