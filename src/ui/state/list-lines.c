@@ -14,6 +14,28 @@ enum {
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
+bool doing_needs_user(enum doing doing)
+{
+	return doing <= DOING_UNKNOWN;
+}
+
+bool doing_is_alive(enum doing doing)
+{
+	return doing != DOING_STOPPED && doing != DOING_ERROR;
+}
+
+bool item_needs_user(const struct item *item)
+{
+	return doing_needs_user(item->doing) || item->marks & MARK_HELD;
+}
+
+bool list_waits_longer(const struct item *a, const struct item *b)
+{
+	const int64_t left = a->since_us ? a->since_us : INT64_MAX;
+	const int64_t right = b->since_us ? b->since_us : INT64_MAX;
+	return left != right ? left < right : strcmp(a->id, b->id) < 0;
+}
+
 /* A group comes before those below it: "a", "a/b", "a-b". */
 static int compare_groups(const char *a, const char *b)
 {
@@ -347,6 +369,14 @@ void list_put_cursor(struct list *list, size_t line)
 	/* A heading is not a place to be: a session is below it. */
 	if (list->line_count && list->lines[list->cursor].kind == LINE_HEADING)
 		list->cursor += list->cursor < last;
+}
+
+struct item *list_find(const struct list *list, const char *id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (streq(list->items[i]->id, id))
+			return list->items[i];
+	return NULL;
 }
 
 /* SIZE_MAX: nothing is shown for it. */

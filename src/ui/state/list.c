@@ -21,21 +21,6 @@ const char *doing_name(enum doing doing)
 	return names[doing];
 }
 
-bool doing_needs_user(enum doing doing)
-{
-	return doing <= DOING_UNKNOWN;
-}
-
-bool doing_is_alive(enum doing doing)
-{
-	return doing != DOING_STOPPED && doing != DOING_ERROR;
-}
-
-bool item_needs_user(const struct item *item)
-{
-	return doing_needs_user(item->doing) || item->marks & MARK_HELD;
-}
-
 const char *marks_text(unsigned marks, char buffer[MARKS_TEXT_SIZE])
 {
 	static const struct {
@@ -220,14 +205,6 @@ void list_remove(struct list *list, struct item *item)
 	list->needs_lines = true;
 }
 
-struct item *list_find(const struct list *list, const char *id)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (streq(list->items[i]->id, id))
-			return list->items[i];
-	return NULL;
-}
-
 size_t list_count(const struct list *list)
 {
 	return list->count;
@@ -326,13 +303,6 @@ bool list_select(struct list *list, struct item *item)
 		return false;
 	list_go(list, item->pinned_line != SIZE_MAX ? item->pinned_line : item->line);
 	return true;
-}
-
-bool list_waits_longer(const struct item *a, const struct item *b)
-{
-	const int64_t left = a->since_us ? a->since_us : INT64_MAX;
-	const int64_t right = b->since_us ? b->since_us : INT64_MAX;
-	return left != right ? left < right : strcmp(a->id, b->id) < 0;
 }
 
 struct item *list_longest_waiting(const struct list *list)
