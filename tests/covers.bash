@@ -20,6 +20,7 @@ COVERS=(
 	"src/base/version|tests/check-scripts"
 	"src/bell/|tests/unit/test-wall.bash tests/unit/test-dashboard.bash"
 	"src/capsule/|tests/unit/test-capsule.c"
+	"src/cli/import/|tests/unit/test-import.bash"
 	"src/cli/|tests/unit/test-cli.bash tests/unit/test-manual.bash"
 	"src/demo/|tests/unit/test-demo.c"
 	"src/driver/follow/|tests/unit/test-follow.c"

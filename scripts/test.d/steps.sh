@@ -195,7 +195,7 @@ step_build() { gcc_build; }
 step_hardening() {
 	needs readelf
 	gcc_build
-	"$TOP/tests/check-hardening" agentdeck agentdeck-assess agentdeck-bell agentdeck-demo-agent agentdeck-capsule agentdeck-gate agentdeck-ui agentdeck-view agentdeck-watch
+	"$TOP/tests/check-hardening" agentdeck agentdeck-assess agentdeck-bell agentdeck-demo-agent agentdeck-capsule agentdeck-gate agentdeck-import agentdeck-ui agentdeck-view agentdeck-watch
 }
 
 step_checks() {

@@ -2,6 +2,7 @@
 #include "base/helper.h"
 
 #include "base/fsutil.h"
+#include "base/program.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,9 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *helped;
+
+void helper_act_for(const char *program)
+{
+	helped = program;
+}
+
 char *helper_own_program(void)
 {
 	char path[PATH_MAX];
+	if (helped)
+		return xstrdup(helped);
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	if (length < 0)
 		return xstrdup("agentdeck");
@@ -139,4 +149,17 @@ int helper_find(const char *program, const char *name, char **ret, struct error 
 	}
 	*ret = TAKE_PTR(path);
 	return 0;
+}
+
+int helper_become(const char *name, const struct strvec *words, struct error *err)
+{
+	cleanup_free char *own = helper_own_program(), *program = NULL;
+	cleanup_strvec struct strvec argv = { 0 };
+	if (helper_find(own, name, &program, err) < 0)
+		return -1;
+	strvec_push_array(&argv, (const char *const[]){ name, "--program", own, NULL });
+	strvec_push_all(&argv, words);
+	(void)execv(program, strvec_argv(&argv));
+	cleanup_free char *why = program_explain(program, errno);
+	return error_set(err, ERROR_UNAVAILABLE, "cannot run %s: %s", program, why);
 }

@@ -7,8 +7,11 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* The absolute path of this program.  The caller frees. */
+/* The absolute path of this program, or of the one that it helps.  The caller frees. */
 char *helper_own_program(void) MUST_USE;
+/* This process helps the agentdeck in this file, and acts for it: it is our own program from now
+ * on.  Borrowed. */
+void helper_act_for(const char *program);
 
 /* Find a program that comes with this one (helper_own_program()): beside it (a build tree), in
  * ../libexec/agentdeck (an installation, wherever it is), or where it was configured to be.  When
@@ -16,6 +19,10 @@ char *helper_own_program(void) MUST_USE;
  * may write that one, or a directory above it.  Such people are a user other than root, ourselves
  * and the owner of this program; everybody; and a group other than root's and our own. */
 int helper_find(const char *program, const char *name, char **ret, struct error *err);
+
+/* Become the program of this name that comes with this one: NAME --program OWN WORDS...  Returns
+ * only with an error.  ERROR_UNAVAILABLE: it is not there, or does not run. */
+int helper_become(const char *name, const struct strvec *words, struct error *err);
 
 /* The configured directory.  The build makes it: a new --prefix or --libexecdir reaches it. */
 extern const char helper_directory[];

@@ -152,6 +152,19 @@ static void this_program_has_an_absolute_path(void **state UNUSED)
 	assert_string_equal(own, real);
 }
 
+/* Last: it acts for that program up to its end. */
+static void a_helper_finds_what_its_program_finds(void **state UNUSED)
+{
+	cleanup_free char *program = install("libexec/agentdeck");
+	helper_act_for(program);
+	cleanup_free char *own = helper_own_program();
+	cleanup_error struct error err = { 0 };
+	assert_string_equal(own, program);
+	/* It is no program that runs. */
+	assert_int_equal(helper_become(NAME, &(struct strvec){ 0 }, &err), -1);
+	assert_non_null(strstr(err.message, "libexec/agentdeck/" NAME ": "));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -166,6 +179,7 @@ int main(void)
 		TEST(a_link_counts_with_where_it_leads),
 		TEST(one_of_another_user_or_group_is_refused),
 		TEST(this_program_has_an_absolute_path),
+		TEST(a_helper_finds_what_its_program_finds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

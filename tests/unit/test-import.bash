@@ -895,6 +895,24 @@ sessions_of_other_profiles_are_announced() {
 	grep -qx 'Imported 1 session into profile default. It is stopped: .*' "$root/out" || fail "default: $(<"$root/out")"
 }
 
+# The command line is agentdeck's, and the readers are another program's.
+the_importer_is_a_program_of_its_own() {
+	local offered taken main importer
+	fresh claude-squad-1.0.17/home/dev
+	run import nothing-of-this-name
+	[ "$status" = 64 ] || fail "status $status"
+	taken=$(sed -n 's/.* only from: //p' "$root/err" | tr -d ',' | tr ' ' '\n' | sort)
+	offered=$(agentdeck help --complete -- import '' | tail -n +2 | cut -f 1 | sort)
+	{ [ -n "$taken" ] && [ "$offered" = "$taken" ]; } || fail "completion offers $offered, import takes $taken"
+	main=$(command -v agentdeck)
+	importer=${main%/*}/agentdeck-import
+	[ -e "$importer" ] || importer=${main%/*/*}/libexec/agentdeck/agentdeck-import
+	grep -q 'No settings have hooks of' "$importer" || fail "$importer does not have a text of the importer"
+	! grep -q 'No settings have hooks of' "$main" || fail "agentdeck has the importer, too"
+	"$importer" import directories >"$root/out" 2>&1
+	{ [ $? = 64 ] && grep -q 'not for people' "$root/out"; } || fail "called by people: $(<"$root/out")"
+}
+
 # --- the end ---------------------------------------------------------------------------------------
 
 with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
@@ -906,7 +924,7 @@ others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	hooks_of_other_programs_are_removed_on_request
 	a_directory_of_two_lists_makes_one_session programs_are_listed a_directory_that_cannot_be_looked_up_is_left_out
-	a_place_that_cannot_be_opened_is_an_error sessions_of_other_profiles_are_announced files_may_be_links all_panes_of_a_session_have_its_marker
+	the_importer_is_a_program_of_its_own a_place_that_cannot_be_opened_is_an_error sessions_of_other_profiles_are_announced files_may_be_links all_panes_of_a_session_have_its_marker
 	a_take_over_joins_the_session_that_was_imported the_question_before_a_take_over_takes_only_yes)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"

@@ -6,12 +6,9 @@
 #include "cli/cmd/commands.h"
 
 #include "base/helper.h"
-#include "base/program.h"
 #include "engine/roster/next.h"
 #include "engine/run/correct.h"
 #include "engine/terminal/terminal.h"
-
-#include <errno.h>
 
 #define PROGRAM "agentdeck-ui"
 
@@ -80,18 +77,13 @@ static int find_named(struct app *app, const char *own, char **ret, struct error
 static int pick(const struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *own = helper_own_program(), *program = NULL;
-	cleanup_strvec struct strvec argv = { 0 };
-	if (helper_find(own, PROGRAM, &program, err) < 0)
-		return -1;
-	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, "--profile",
-							app->deck.profile, "--pick",
-							or_empty(given->client), NULL });
-	(void)execv(program, strvec_argv(&argv));
-	cleanup_free char *why = program_explain(program, errno);
-	return error_set(err, ERROR_UNAVAILABLE,
-			 "cannot run %s: %s; agentdeck switch SESSION works without it", program,
-			 why);
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_error struct error why = { 0 };
+	strvec_push_array(&words, (const char *const[]){ "--profile", app->deck.profile, "--pick",
+							 or_empty(given->client), NULL });
+	(void)helper_become(PROGRAM, &words, &why);
+	return error_set(err, why.code, "%s; agentdeck switch SESSION works without it",
+			 why.message);
 }
 
 static int cmd_switch(struct app *app, struct error *err)

@@ -4,10 +4,7 @@
 #include "cli/show/output.h"
 
 #include "base/helper.h"
-#include "base/program.h"
 #include "engine/deck/deck.h"
-
-#include <errno.h>
 
 #define PROGRAM "agentdeck-ui"
 
@@ -53,25 +50,17 @@ static const struct command *instead(const struct app *app)
 static int cmd_ui(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *own = helper_own_program(), *program = NULL;
-	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_strvec struct strvec words = { 0 };
 	if (given->plain)
 		return plain_run(app, err);
 	if (!has_terminal())
 		return error_set(err, ERROR_USAGE,
 				 "the deck needs a terminal: use agentdeck list, or agentdeck ui "
 				 "--plain");
-	if (helper_find(own, PROGRAM, &program, err) < 0)
-		return -1;
 	settle_terminal();
-	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });
-	if (app->profile) {
-		strvec_push(&argv, "--profile");
-		strvec_push(&argv, app->profile);
-	}
-	(void)execv(program, strvec_argv(&argv));
-	cleanup_free char *why = program_explain(program, errno);
-	return error_set(err, ERROR_UNAVAILABLE, "cannot run %s: %s", program, why);
+	if (app->profile)
+		strvec_push_array(&words, (const char *const[]){ "--profile", app->profile, NULL });
+	return helper_become(PROGRAM, &words, err);
 }
 
 const struct command command_ui = {

@@ -2,11 +2,8 @@
 #include "cli/cmd/commands.h"
 
 #include "base/helper.h"
-#include "base/program.h"
 #include "engine/deck/deck.h"
 #include "model/session/naming.h"
-
-#include <errno.h>
 
 #define PROGRAM "agentdeck-ui"
 
@@ -27,14 +24,14 @@ static int check_group(const struct store_rows *rows, const char *group, struct 
 }
 
 /* Append the ids of those that were named. */
-static int add_named(struct app *app, struct strvec *argv, struct error *err)
+static int add_named(struct app *app, struct strvec *words, struct error *err)
 {
 	for (size_t i = 0; i < app->operands.count; i++) {
 		cleanup_store_rows struct store_rows rows = { 0 };
 		const struct store_row *row;
 		if (app_resolve(app, app->operands.items[i], &rows, &row, err) < 0)
 			return -1;
-		strvec_push(argv, row->id);
+		strvec_push(words, row->id);
 	}
 	return 0;
 }
@@ -59,21 +56,15 @@ static int check_terminal(struct error *err)
 
 static int cmd_wall(struct app *app, struct error *err)
 {
-	cleanup_free char *own = helper_own_program(), *program = NULL;
-	cleanup_strvec struct strvec argv = { 0 };
-	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, "--profile",
-							app->deck.profile, "--wall", NULL });
-	if (app->group) {
-		strvec_push(&argv, "--group");
-		strvec_push(&argv, app->group);
-	}
-	strvec_push(&argv, "--");
-	if (check(app, err) < 0 || add_named(app, &argv, err) < 0 || check_terminal(err) < 0 ||
-	    helper_find(own, PROGRAM, &program, err) < 0)
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push_array(&words,
+			  (const char *const[]){ "--profile", app->deck.profile, "--wall", NULL });
+	if (app->group)
+		strvec_push_array(&words, (const char *const[]){ "--group", app->group, NULL });
+	strvec_push(&words, "--");
+	if (check(app, err) < 0 || add_named(app, &words, err) < 0 || check_terminal(err) < 0)
 		return -1;
-	(void)execv(program, strvec_argv(&argv));
-	cleanup_free char *why = program_explain(program, errno);
-	return error_set(err, ERROR_UNAVAILABLE, "cannot run %s: %s", program, why);
+	return helper_become(PROGRAM, &words, err);
 }
 
 const struct command command_wall = {

@@ -173,6 +173,7 @@ struct command {
 /* One call of the program. */
 struct app {
 	struct deck deck;
+	const char *const *words; /* of the command line, behind the program's name */
 	/* What the command line says: parse_command_line(). */
 	const struct command *command; /* NULL: none */
 	const char *family;            /* without a command: the first word of several */

@@ -9,8 +9,24 @@
 #include "cli/show/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <string.h>
+
+static void settle_process(void)
+{
+	/* Only for the width of text in tables.  All that programs read or write stays as in the C
+	 * locale. */
+	setlocale(LC_CTYPE, "");
+	/* At its file size limit (RLIMIT_FSIZE) a write then fails with an error, as on a full
+	 * disk, and we can report it. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+	/* Occupy closed standard descriptors: a file of ours with that number would be printed
+	 * into. */
+	for (int fd = open("/dev/null", O_RDWR | O_CLOEXEC); fd >= 0 && fd <= STDERR_FILENO;)
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+}
 
 /* Callers leave us signal settings that break our work.  A signal that they have us ignore (nohup)
  * is their user's wish. */
@@ -172,9 +188,10 @@ int dispatch(int argc, char *argv[])
 #ifndef DEBUG_BUILD
 	error_on_second(log_second_error);
 #endif
-	cleanup_app struct app app = { 0 };
+	cleanup_app struct app app = { .words = (const char *const *)argv + 1 };
 	cleanup_error struct error err = { 0 };
 
+	settle_process();
 	app.color = isatty(STDOUT_FILENO) && is_empty(getenv("NO_COLOR"));
 	/* An error in the command line is JSON, too. */
 	for (int i = 1; i < argc && !streq(argv[i], "--"); i++)

@@ -199,7 +199,7 @@ static void look_at_helpers(struct doctor_facts *facts)
 {
 	static const char *const helpers[] = {
 		"agentdeck-bell",   "agentdeck-capsule", "agentdeck-gate",
-		"agentdeck-view",   "agentdeck-watch",
+		"agentdeck-import", "agentdeck-view",    "agentdeck-watch",
 #ifdef HAVE_LIBGIT2
 		"agentdeck-assess",
 #endif
