@@ -86,6 +86,11 @@ static void a_question_without_its_beginning_is_cut(void **state UNUSED)
 	check("   rm x\n   Do it\n\n" END, PERMISSION_CUT);
 	check(" Bash command\n\n   rm x\n" END, PERMISSION_CUT);
 	check(END, PERMISSION_CUT);
+	/* What says so may be on an edge. */
+	check(RULE
+	      " Fetch\n ↑ 3 more lines ╌╌╌\n Do you want to allow Claude to fetch this content?\n"
+	      " ❯ 1. Yes\n   2. No, and tell Claude what to do differently (esc)\n",
+	      PERMISSION_CUT);
 }
 
 static void a_question_without_its_end_is_none(void **state UNUSED)
@@ -159,6 +164,7 @@ static const struct {
 	{ "claude", "claude-2.1.197-fetch", "1", " Fetch\n", "\n    ❯ 1. Yes\"\n",
 	  PERMISSION_WHOLE },
 	{ "claude", "claude-2.1.332-fetch", "1", " Fetch\n", "\n │  ❯ 1. Yes\n", PERMISSION_WHOLE },
+	{ "claude", "claude-2.1.332-fetch-cut", NULL, NULL, NULL, PERMISSION_CUT },
 	{ "claude", "claude-2.1.332-fetch-moved", "1", " Fetch\n",
 	  "\n   3. No, and tell Claude what to do differently (esc)\n", PERMISSION_WHOLE },
 	{ "claude", "claude-2.1.197-tool", "1", " Tool use\n",
