@@ -92,7 +92,10 @@ static void comes_back(enum engine engine)
 	begin(&inside, engine);
 	machine_write(at_home(AT "devcontainer.json"), 0644, "{\"image\": \"other\"}\n");
 	lose_container(&inside);
-	session_start(&inside.session, NULL);
+	struct reply reply = deck(NULL, WORDS("session", "start", "--json", inside.session.id));
+	ASSERT(reply.status == 0 && strstr(reply.errors, "\"stage\":\"capsule\",\"ms\":null") &&
+		       strstr(reply.errors, "\"stage\":null,\"ms\":"),
+	       "it ended with %d, and told no stages: %s", reply.status, reply.errors);
 	assert_back(&inside, NULL);
 	assert_as_the_role_says(&inside);
 }

@@ -417,6 +417,12 @@ static void is_told_why_its_build_failed(enum engine engine)
 			    "--engine", engine_address(engine)));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "the boat is 2 short\n"),
 	       "it ended with %d: %s", reply.status, reply.errors);
+	const char *file = strstr(reply.errors, "(the stage was image; ");
+	ASSERT(file, "it does not say where all of it is: %s", reply.errors);
+	file = strchr(file, '/');
+	const char *text = or_empty(machine_read(kept("%.*s", (int)strcspn(file, " "), file)));
+	ASSERT(strstr(text, " the boat is 2 short\n") && strstr(text, " image: failed after "),
+	       "%s:\n%s", file, text);
 }
 
 TEST(ContainerImageSaysWhyItsBuildFailedDocker)

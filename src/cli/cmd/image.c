@@ -7,6 +7,7 @@
 #include "cli/cmd/roles.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "engine/deck/stages.h"
 #include "engine/place/container/image.h"
 
 struct options {
@@ -57,6 +58,7 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 	bool lacks_default_image = false;
 	struct container_order container = { 0 };
 	struct lifecycle_new asking = *wish;
+	stages_enter(&app->deck, STAGE_ROLE);
 	if (wish->container && wish->container->role &&
 	    role_consent(app, wish->container->role, err) < 0)
 		return -1;

@@ -6,6 +6,7 @@
 #include "cli/show/progress.h"
 #include "driver/systemd/unit.h"
 #include "engine/deck/hint.h"
+#include "engine/deck/stages.h"
 #include "engine/supervise/supervise-unit.h"
 #include "model/plan/recreate.h"
 #include "model/session/naming.h"
@@ -220,6 +221,7 @@ int start_and_wait(struct app *app, const struct start_order *order, struct life
 	const struct lifecycle_listener listener = { say_what_is_awaited, app };
 	if (!order->no_wait && lifecycle_wait(&app->deck, &started, &listener, err) < 0)
 		return -1;
+	stages_end(&app->deck, NULL);
 	*ret = started;
 	started = (struct lifecycle_started){ 0 };
 	return 0;

@@ -7,6 +7,7 @@
 #include "cli/cmd/roles.h"
 #include "cli/show/output.h"
 #include "driver/git/git.h"
+#include "engine/deck/stages.h"
 #include "engine/place/alive.h"
 
 #include <errno.h>
@@ -71,10 +72,11 @@ static int take_name(const struct app *app, const char *word, struct error *err)
 }
 
 /* What the command line and the configuration do not say, the role says. */
-static int read_role(const struct app *app, const struct wish_options *options, struct wish *ret,
+static int read_role(struct app *app, const struct wish_options *options, struct wish *ret,
 		     struct error *err)
 {
 	const struct role_session place = { ret->wish.directory, options->group };
+	stages_enter(&app->deck, STAGE_ROLE);
 	const int r = role_choose(app, &options->container, &place, &ret->role, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
@@ -122,7 +124,10 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 		.container = r == 0 ? &ret->container : NULL,
 		.tree = tree == 0 ? &ret->tree : NULL,
 	};
-	return r == 0 ? read_role(app, options, ret, err) : 0;
+	if (r != 0)
+		return 0;
+	(void)stages_begin(&app->deck);
+	return read_role(app, options, ret, err);
 }
 
 void wish_note_neighbour(struct app *app, const struct instance *added)

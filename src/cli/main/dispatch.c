@@ -7,6 +7,7 @@
 #include "cli/help/help.h"
 #include "cli/show/output.h"
 #include "cli/show/progress.h"
+#include "engine/deck/stages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,6 +96,8 @@ static int open_needs(struct app *app, struct error *err)
 		tell_foreign_profile(app);
 	if (!app->quiet)
 		app->deck.on_progress = app->json ? progress_line : show_progress;
+	if (!app->quiet)
+		app->deck.on_stage = app->json ? progress_stage_line : progress_stage;
 	/* A caller from a new login hands that login's SSH agent to the sessions. */
 	deck_refresh_ssh_agent(&app->deck);
 	if (!(flags & (NEEDS_STORE | NEEDS_SESSION)))
@@ -137,6 +140,7 @@ static int run_command(struct app *app, struct error *err)
 	int r = open_needs(app, err);
 	if (r == 0)
 		r = app->command->run(app, err);
+	stages_end(&app->deck, r < 0 ? err : NULL);
 	print_warnings(app);
 	if (r < 0 && app->deck.store && app->command->flags & MAKES_PROFILE)
 		store_drop_unused(app->deck.store);

@@ -6,10 +6,16 @@
 #pragma once
 
 #include "cli/core/command.h"
+#include "engine/deck/stages.h"
 
 /* A line of what a command does now, on standard error with --json.  is_failure: it is one of the
  * last lines of something that failed. */
 void progress_line(const char *line, bool is_failure);
+
+/* A stage of a session that comes up: at a terminal, in a line that appears when it takes long; and
+ * as a line of JSON. */
+void progress_stage(const struct stage_news *news);
+void progress_stage_line(const struct stage_news *news);
 
 /* A look at many things, one after the other.  At a terminal it has a line, which appears after a
  * second; in a pipe or a file only --json says where it is. */

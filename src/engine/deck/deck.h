@@ -40,6 +40,9 @@ const char *deck_env_profile(void);
 /* ENV_PROFILE when it does not count; else NULL. */
 const char *deck_env_foreign_profile(void);
 
+struct stages;
+struct stage_news;
+
 struct deck {
 	struct paths paths;
 	struct settings settings;
@@ -57,6 +60,9 @@ struct deck {
 	/* What a build says, line by line, when it takes long; and the last lines of one that
 	 * failed.  NULL: no progress is shown. */
 	void (*on_progress)(const char *line, bool is_failure);
+	/* The stages of a session that comes up (stages.h), and who hears of them; or NULL. */
+	struct stages *stages;
+	void (*on_stage)(const struct stage_news *news);
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

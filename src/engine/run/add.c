@@ -14,6 +14,7 @@
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
+#include "engine/deck/stages.h"
 #include "engine/place/container/nesting.h"
 #include "engine/place/environment.h"
 #include "engine/place/gaps.h"
@@ -371,6 +372,7 @@ static int make_tree(struct deck *deck, struct instance **instance, struct error
 	cleanup_operation struct operation operation = { 0 };
 	if (!(*instance)->workspace)
 		return 0;
+	stages_enter(deck, STAGE_WORKSPACE);
 	if (operation_open(deck, (*instance)->base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
 		return -1;
 	if (tree_ensure(deck, operation.lock, operation.instance, err) < 0) {
@@ -506,6 +508,7 @@ static int prepare(struct deck *deck, const struct lifecycle_new *wish, struct p
 {
 	struct instance *instance = ret->instance = instance_new();
 	instance->resume_policy = POLICY_DEFAULT;
+	stages_enter(deck, STAGE_IDENTITY);
 	if (check_wish(wish, instance, err) < 0 ||
 	    lifecycle_choose_agent(deck, wish, &ret->agent, err) < 0 ||
 	    lifecycle_build_argv(wish, ret->agent, &instance->argv, err) < 0)

@@ -257,6 +257,27 @@ int errand_terminal(struct errands *errands, const char *command, const struct s
 	return r < 0 ? -1 : status;
 }
 
+/* " in 14.2 s (image 12.9 s, ...)": what `agentdeck launch --json` has said of its stages, if they
+ * took long.  The caller frees. */
+static char *times_of(const struct child_result *result)
+{
+	enum { SLOW_MS = 1000 };
+	cleanup_free char *copy = xstrdup(strbuf_text(&result->errors));
+	char *rest = copy, *found = NULL;
+	for (const char *line; (line = strsep(&rest, "\n"));) {
+		cleanup_json struct json_object *object = NULL;
+		if (*line != '{' || json_parse(line, strlen(line), "", &object, NULL) < 0)
+			continue;
+		const int64_t ms = json_get_int(object, "ms", 0);
+		if (ms < SLOW_MS || json_get_string(object, "stage", NULL))
+			continue;
+		free(found);
+		found = xasprintf(" in %.1f s (%s)", (double)ms / SLOW_MS,
+				  json_get_string(object, "text", ""));
+	}
+	return found ? found : xstrdup("");
+}
+
 char *errand_launched(const struct child_result *result, const struct error *failure,
 		      bool *ret_is_good)
 {
@@ -269,10 +290,11 @@ char *errand_launched(const struct child_result *result, const struct error *fai
 		return child_last_words(result);
 	const char *why = json_get_string(object, "error", NULL);
 	const char *title = json_get_string(object, "title", "the session");
+	cleanup_free char *times = times_of(result);
 	cleanup_free char *said =
 		why ? xstrdup(why)
 		: *ret_is_good
-			? xasprintf("%s: made and started", title)
+			? xasprintf("%s: made and started%s", title, times)
 			: xasprintf("%s was made, and the message is not sent: %s", title,
 				    json_get_string(object, "reason", "the agent is not ready"));
 	return visible(said);

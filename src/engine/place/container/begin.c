@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/deck/stages.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
 #include "model/session/naming.h"
@@ -113,6 +114,7 @@ static int start_agent(struct deck *deck, struct instance *instance, const struc
 		.argv = &run_attempt(run)->argv,
 	};
 	environment_inside(deck, instance, agent, &beginning.environment);
+	stages_enter(deck, STAGE_AGENT);
 	return begin_process(&beginning, capsule, &run->pane, err);
 }
 
@@ -194,6 +196,7 @@ static int launch_window(struct deck *deck, struct instance *instance,
 	struct run *run = &instance->run;
 	const struct process_id capsule = run->server, inside = run->pane;
 	run->server = run->pane = run->window = (struct process_id){ 0 };
+	stages_enter(deck, STAGE_WINDOW);
 	int r = place_host.launch(deck, instance, order, err);
 	run->window = run->server;
 	run->server = capsule;
@@ -368,10 +371,16 @@ int container_open_window(struct deck *deck, struct instance *instance,
 int container_launch(struct deck *deck, struct instance *instance, const struct place_order *order,
 		     struct error *err)
 {
+	const bool is_ours = stages_begin(deck) == 0;
 	int r = begin(deck, instance, order, err);
 	if (r == 0)
 		r = launch_window(deck, instance, order, err);
 	if (r < 0)
 		(void)container_end(deck, instance, 0, NULL, NULL);
+	/* Its caller waits for the agent. */
+	if (is_ours)
+		stages_end(deck, r < 0 ? err : NULL);
+	else if (r == 0)
+		stages_enter(deck, STAGE_AGENT);
 	return r;
 }

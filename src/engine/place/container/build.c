@@ -5,6 +5,7 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "driver/context/context.h"
+#include "engine/deck/stages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,6 +154,7 @@ static void on_line(const char *line, void *data)
 {
 	struct output *output = data;
 	strvec_push_take(&output->lines, visible(line));
+	stages_say(output->deck, output->lines.items[output->lines.count - 1]);
 	if (clock_ms() - output->since_ms >= QUIET_MS)
 		tell(output);
 	if (output->lines.count <= LAST_LINES)
@@ -261,6 +263,7 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
 	cleanup_close int tar = -1;
 	struct packed packed;
 	const struct context context = context_of(recipe);
+	stages_enter(deck, STAGE_BASE);
 	int r = context_bases(&context, &bases, err);
 	if (r > 0)
 		return refuse_directory(recipe->build, err);
@@ -269,6 +272,7 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
 	    pack(recipe, tar, packed.digest, err) < 0)
 		return -1;
 	packed.tar = tar;
+	stages_enter(deck, STAGE_IMAGE);
 	if (run_build(deck, engine, recipe, &packed, &image, err) < 0)
 		return -1;
 	if (note(engine, packed.digest, &bases, &image, recipe, err) < 0) {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "engine/deck/stages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,6 +81,7 @@ static void keep_output(const struct events *events, const struct recipe_command
 	(void)fs_read(events->directory, OUTPUT, MAX_OUTPUT, &text, NULL);
 	strbuf_addf(&text, "%s %s: %s\n", clock_format(clock_wall_us(), now), command->when, words);
 	strbuf_add(&text, strbuf_text(&result->output), result->output.length);
+	stages_say(events->deck, strbuf_text(&result->output));
 	const size_t cut = text.length > MAX_OUTPUT ? text.length - MAX_OUTPUT : 0;
 	(void)fs_replace(events->directory, OUTPUT, text.data + cut, text.length - cut, FS_VOLATILE,
 			 NULL);
@@ -97,6 +99,7 @@ static int run_command(const struct events *events, const struct recipe_command 
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *path = directory_of(events);
 	log_info("%s of the role", command->when);
+	stages_enter(events->deck, STAGE_WORKSPACE);
 	if (container_run_in(capsule, events->deck, events->instance, &wish, &result, err) < 0)
 		return error_prefix(err, "%s of the role", command->when);
 	keep_output(events, command, &result);

@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
+#include "engine/deck/stages.h"
 #include "engine/place/container/resolve.h"
 #include "model/plan/recreate.h"
 
@@ -469,6 +470,8 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 	const char *id = ladder->exists ? ladder->found.id : ladder->instance->container_id;
 	cleanup_free char *network = NULL;
 	log_info("container %s: %s", ladder->instance->base, recreate_step_text(step));
+	if (step == STEP_NETWORK || step == STEP_CREATE || step == STEP_START)
+		stages_enter(ladder->deck, step == STEP_NETWORK ? STAGE_NETWORK : STAGE_CAPSULE);
 	switch (step) {
 	case STEP_WINDOW:
 		return 0;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "driver/context/context.h"
+#include "engine/deck/stages.h"
 #include "engine/place/container/build.h"
 #include "engine/place/container/nesting.h"
 
@@ -315,6 +316,13 @@ static int settle_program(const struct instance *instance, bool is_asked, struct
 	return 0;
 }
 
+static int take_program(struct deck *deck, const struct instance *instance, bool is_asked,
+			struct recipe *recipe, struct error *err)
+{
+	stages_enter(deck, STAGE_AGENT);
+	return settle_program(instance, is_asked, recipe, err);
+}
+
 /* ---- the engine and its image ---------------------------------------------------------------- */
 
 /* wish: the engine as it was asked for; NULL: any. */
@@ -570,12 +578,13 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	whole.cap_add = &lists.cap_add;
 	if (gather_lists(deck, order, &defaults, &lists, err) < 0)
 		return -1;
+	stages_enter(deck, STAGE_CREDENTIALS);
 	recipe->directory = xstrdup(instance_lookup_directory(instance));
 	for (size_t i = 0; i < lists.mounts.count; i++)
 		if (check_mount_path(deck, lists.mounts.items[i], err) < 0)
 			return error_prefix(err, "--mount");
 	if (container_apply(&whole, recipe, err) < 0 || check_login(agent, recipe, err) < 0 ||
-	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||
+	    take_program(deck, instance, whole.program != NULL, recipe, err) < 0 ||
 	    ask_engine(deck, &whole, defaults.engine, recipe, err) < 0)
 		return -1;
 	container_limit(deck, instance, recipe);
