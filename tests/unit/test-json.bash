@@ -123,6 +123,13 @@ holds 0 add "$root/work" --worktree -t changed --agent demo
 printf 'u\n' >"$(agentdeck path changed)/new"
 holds 0 'session changes' changed --diff
 grep -q '"path": "new"' "$root/out" || fail "changes: $(<"$root/out")"
+( cd "$(agentdeck path changed)" && git add new && git -c user.name=a -c user.email=a@b commit -q -m new )
+holds 0 'session merge' changed
+[ "$(git -C "$root/work" log -1 --format=%s)" = new ] || fail "merge: $(<"$root/out")"
+git init -q --bare "$root/remote" && git -C "$root/work" remote add origin "$root/remote"
+holds 0 'session push' changed
+holds 1 'session merge' one
+holds 1 'session push' one
 holds 0 'session check' one
 id=$(sed -n 's/^  "id": "\(.*\)",$/\1/p' "$root/out")
 AGENTDECK_INSTANCE=$id holds 0 'session current'

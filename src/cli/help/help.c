@@ -164,7 +164,7 @@ static const struct {
 	    "diff" } },
 	{ "talk to an agent",
 	  { "send" },
-	  { "output", "changes", "search", "look", "approve", "deny" } },
+	  { "output", "changes", "merge", "push", "search", "look", "approve", "deny" } },
 	{ "look",
 	  { "show" },
 	  { "status", "wall", "current", "path", "check", "events", "top", "logs", "exec",

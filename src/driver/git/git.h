@@ -129,6 +129,43 @@ int gitcmd_count_commits(const char *repository, const char *base, const char *b
 /* Does the repository have this commit? */
 int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, struct error *err);
 
+/* ---- bringing work home: merge.c ---- */
+
+/* *ret: the first line of a setting; NULL: there is none. */
+int gitcmd_setting(const char *source, const char *key, char **ret, struct error *err);
+int gitcmd_list_remotes(const char *source, struct strvec *ret, struct error *err);
+/* Does the other have all of the one? */
+int gitcmd_is_ancestor(const char *source, const char *one, const char *other, bool *ret,
+		       struct error *err);
+
+/* Fetch what a clone of an agent has checked out: to this branch of the source, which is made, or
+ * moved forward; NULL: to no branch.  ERROR_EXISTS: the branch has other commits.  ERROR_INVALID:
+ * the clone's Git directory leads elsewhere. */
+int gitcmd_fetch_home(const char *source, const char *clone, const char *branch, struct error *err);
+
+struct gitcmd_merge {
+	const char *ours, *theirs; /* commits */
+	const char *message;
+	bool is_squash; /* their content as one commit; else both are its parents */
+};
+/* Make the commit that has both.  Only objects are written: neither a branch nor a file changes.
+ * *ret is theirs if that has all of ours.  GIT_CONFLICT: in these files.  GIT_NOTHING: ours has all
+ * of the content.  ERROR_UNAVAILABLE: git is too old. */
+enum { GIT_CONFLICT = 1, GIT_NOTHING = 2 };
+int gitcmd_make_merge(const char *source, const struct gitcmd_merge *merge, char **ret,
+		      struct strvec *ret_conflicts, struct error *err);
+/* Move what the work tree has checked out to this commit, which has it.  ERROR_BUSY: files that
+ * would be overwritten are changed; nothing was moved. */
+int gitcmd_fast_forward(const char *source, const char *commit, struct error *err);
+/* Move a branch that no work tree has checked out, if it is still where it was. */
+int gitcmd_move_branch(const char *source, const char *branch, const char *before,
+		       const char *commit, struct error *err);
+
+/* Without hooks, and without force.  The branch then has it as its upstream. */
+int gitcmd_push(const char *source, const char *remote, const char *branch, struct error *err);
+/* Send what Git LFS stores for the branch, as its hook would. */
+int gitcmd_push_lfs(const char *source, const char *remote, const char *branch, struct error *err);
+
 /* The repository was moved: its linked work trees learn where it is.  Those that were not moved
  * themselves do. */
 int gitcmd_mend_worktrees(const char *repository, struct error *err);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An agent's work is merged and pushed, with the real git, a bare repository on this machine in the
+ * place of a remote, and a script in the place of gh.
+ */
+#include "unit/tree-fixture.h"
+
+#include "base/sha256.h"
+#include "engine/workspace/bring.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#define TREE "default/trees/" ID "/project"
+#define MINE "git -c user.name=a -c user.email=a@b"
+#define DO   "git add -A && " MINE " commit -q -m"
+
+/* A session whose agent has committed the file b. */
+static struct instance *begin(struct desk *desk, enum workspace_kind kind)
+{
+	struct instance *instance = new_tree(desk, kind);
+	do_sh(desk,
+	      "cd project && git config user.name u && git config user.email u@b && cd ../" TREE
+	      " && echo b >b && " DO " agent");
+	return instance;
+}
+
+static struct bring_result merge_with(struct desk *desk, const struct instance *instance,
+				      const struct bring_order *order)
+{
+	struct bring_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	if (bring_merge(&desk->deck, instance, order, &result, &err) < 0)
+		fail_msg("%s", err.message);
+	return result;
+}
+
+static void assert_merge(struct desk *desk, const struct instance *instance,
+			 const struct bring_order *order, enum bring_outcome expected)
+{
+	cleanup_bring_result struct bring_result result = merge_with(desk, instance, order);
+	assert_int_equal(result.outcome, expected);
+}
+
+static void assert_refused(struct desk *desk, const struct instance *instance,
+			   const struct bring_order *order, enum error_code code, const char *why)
+{
+	cleanup_error struct error err = { 0 };
+	struct bring_result result = { 0 };
+	assert_int_equal(bring_merge(&desk->deck, instance, order, &result, &err), -1);
+	if (err.code != code || !strstr(err.message, why))
+		fail_msg("%s", err.message);
+}
+
+static const struct bring_order plain;
+
+static void look_at_merge(struct desk *desk, enum workspace_kind kind)
+{
+	cleanup_instance struct instance *instance = begin(desk, kind);
+	cleanup_verdict struct verdict verdict = { 0 };
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	do_sh(desk, "cd project && test -e b && test -z \"$(git status --porcelain)\"");
+	assert_merge(desk, instance, &plain, BRING_ALREADY);
+	do_sh(desk, "cd project && echo c >c && " DO " mine && cd ../" TREE " && echo d >d && " DO
+		    " more");
+	assert_merge(desk, instance, &plain, BRING_MERGED);
+	do_sh(desk, "cd project && test -e b && test -e c && test -e d && "
+		    "git rev-parse -q --verify HEAD^2 && git diff --quiet HEAD");
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_true(verdict_is_safe(&verdict));
+}
+
+static void a_worktree_is_merged(void **state)
+{
+	look_at_merge(*state, WORKSPACE_WORKTREE);
+}
+
+static void a_clone_is_fetched_and_merged(void **state)
+{
+	look_at_merge(*state, WORKSPACE_CLONE);
+}
+
+/* The branch of a clone comes along, so nothing is lost with it. */
+static void a_squash_is_one_commit(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	cleanup_verdict struct verdict verdict = { 0 };
+	const struct bring_order squash = { .is_squash = true };
+	do_sh(desk, "cd " TREE " && echo d >d && " DO " more");
+	assert_merge(desk, instance, &squash, BRING_MERGED);
+	do_sh(desk, "cd project && test -e d && test 2 = \"$(git rev-list --count HEAD)\" && "
+		    "git rev-parse -q --verify agentdeck/fix-it");
+	assert_merge(desk, instance, &squash, BRING_ALREADY);
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_true(verdict_is_safe(&verdict));
+}
+
+static void a_conflict_changes_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "cd project && echo other >b && " DO " mine && git rev-parse HEAD >../before");
+	cleanup_bring_result struct bring_result result = merge_with(desk, instance, &plain);
+	assert_int_equal(result.outcome, BRING_CONFLICT);
+	assert_int_equal(result.conflicts.count, 1);
+	assert_string_equal(result.conflicts.items[0], "b");
+	do_sh(desk, "cd project && git rev-parse HEAD | cmp - ../before && "
+		    "test -z \"$(git status --porcelain)\" && test ! -e .git/MERGE_HEAD");
+}
+
+static void a_dirty_target_stays_as_it_is(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "cd " TREE " && echo agent >a && " DO " a && cd - && cd project && "
+		    "git rev-parse HEAD >../before && echo mine >a");
+	assert_refused(desk, instance, &plain, ERROR_BUSY, "stash");
+	do_sh(desk, "cd project && test mine = \"$(cat a)\" && test ! -e b && "
+		    "git rev-parse HEAD | cmp - ../before");
+	/* What the merge does not touch is no hindrance. */
+	do_sh(desk, "cd project && git checkout -q a && echo mine >other");
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	do_sh(desk, "cd project && test mine = \"$(cat other)\" && test agent = \"$(cat a)\"");
+}
+
+static void another_branch_can_be_the_target(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	const struct bring_order next = { .into = "next" }, itself = { .into = "agentdeck/fix-it" },
+				 none = { .into = "nowhere" };
+	do_sh(desk, "cd project && git branch next");
+	assert_merge(desk, instance, &next, BRING_FORWARD);
+	do_sh(desk, "cd project && test ! -e b && git cat-file -e next:b");
+	assert_refused(desk, instance, &itself, ERROR_INVALID, "the session itself");
+	assert_refused(desk, instance, &none, ERROR_NOT_FOUND, "no branch nowhere");
+	/* Its files would not be those of the branch any more. */
+	do_sh(desk, "cd project && git worktree add -q ../beside next && cd ../" TREE
+		    " && echo d >d && " DO " more");
+	assert_refused(desk, instance, &next, ERROR_BUSY, "checked out in another work tree");
+	do_sh(desk, "cd beside && test -z \"$(git status --porcelain)\"");
+}
+
+/* A branch of the same name that is the user's is not moved back. */
+static void a_branch_with_other_commits_is_not_replaced(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	do_sh(desk, "cd project && git checkout -q -b agentdeck/fix-it && echo x >x && " DO
+		    " mine && git rev-parse HEAD >../before && git checkout -q main");
+	assert_refused(desk, instance, &plain, ERROR_EXISTS, "has commits that the clone does not");
+	do_sh(desk, "cd project && git rev-parse agentdeck/fix-it | cmp - ../before");
+}
+
+/* ---- large files ----------------------------------------------------------------------------- */
+
+static void large_files_of_a_clone_come_along(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_free char *script = xasprintf(
+		"cd " TREE
+		"/.git && mkdir -p lfs/objects/aa/bb annex/objects/1/2/SHA256E-s5--%s.bin "
+		"lfs/objects/cc && printf large >lfs/objects/aa/bb/%s && "
+		"cp lfs/objects/aa/bb/%s annex/objects/1/2/SHA256E-s5--%s.bin/SHA256E-s5--%s.bin && "
+		"printf lie >lfs/objects/aa/bb/%064d && ln -s / lfs/objects/cc/dd && "
+		"ln -s /etc/passwd lfs/objects/aa/bb/%063d1",
+		sha256_text("large", digest), digest, digest, digest, digest, 0, 0);
+	do_sh(desk, script);
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	cleanup_free char *look = xasprintf(
+		"cd project/.git && test large = \"$(cat lfs/objects/aa/bb/%s)\" && "
+		"test large = \"$(cat annex/objects/1/2/*/*)\" && "
+		"test 1 = \"$(find lfs -type f | wc -l)\" && test 0 = \"$(find lfs -type l | wc -l)\"",
+		digest);
+	do_sh(desk, look);
+}
+
+/* ---- hostile trees, and kills ---------------------------------------------------------------- */
+
+/* Each of these runs when git works in the tree. */
+static void nothing_of_the_tree_is_executed(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	do_sh(desk,
+	      "printf '#!/bin/sh\\ntouch %s/canary\\ncat\\n' \"$PWD\" >evil && chmod +x evil && "
+	      "e=$PWD/evil && cd " TREE " && for hook in post-checkout pre-receive update "
+	      "reference-transaction post-merge; do cp $e .git/hooks/$hook 2>/dev/null || "
+	      "{ mkdir -p .git/hooks && cp $e .git/hooks/$hook; }; done && "
+	      "git config core.fsmonitor $e && git config uploadpack.packObjectsHook $e && "
+	      "git config filter.x.smudge $e && git config filter.x.clean $e && "
+	      "git config merge.x.driver $e && git config core.hooksPath .git/hooks && "
+	      "git config core.sshCommand $e && git config core.pager $e && "
+	      "echo '* filter=x merge=x diff=x' >.gitattributes && "
+	      "git -c core.fsmonitor=false -c filter.x.clean=cat -c core.hooksPath=/dev/null "
+	      "add .gitattributes && " MINE " -c core.fsmonitor=false -c filter.x.clean=cat "
+	      "-c core.hooksPath=/dev/null commit -q -m evil && cd - >/dev/null && rm -f canary && "
+	      "cd project && echo c >c && " DO " mine");
+	assert_merge(desk, instance, &plain, BRING_MERGED);
+	do_sh(desk, "test ! -e canary && test -e project/.gitattributes");
+	/* git itself falls for it. */
+	do_sh(desk,
+	      "cd " TREE " && touch a && git status >/dev/null 2>&1; test -e \"$OLDPWD\"/canary");
+}
+
+static void a_clone_that_leads_elsewhere_is_refused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	do_sh(desk, "mkdir -p secret && mv " TREE "/.git/objects/pack secret/ 2>/dev/null; "
+		    "ln -s \"$PWD\"/secret/pack " TREE "/.git/objects/pack");
+	assert_refused(desk, instance, &plain, ERROR_INVALID, "leads elsewhere");
+}
+
+/* The first git in PATH ends its caller before the when-th call of the real one. */
+static void put_killer(struct desk *desk, int when)
+{
+	cleanup_free char *script = xasprintf(
+		"mkdir -p bin && rm -f count && real=$(PATH=${PATH#*/bin:} command -v git) && "
+		"cat >bin/git <<EOF\n#!/bin/sh\necho >>'%s/count'\n"
+		"[ \"\\$(wc -l <'%s/count')\" != %d ] || { kill -9 \\$PPID; exit 1; }\n"
+		"exec \"$real\" \"\\$@\"\nEOF\nchmod +x bin/git",
+		desk->root, desk->root, when);
+	do_sh(desk, script);
+}
+
+/* Returns whether it was killed. */
+static bool merge_and_die(struct desk *desk, const struct instance *instance)
+{
+	int status;
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct bring_result result = { 0 };
+		_exit(bring_merge(&desk->deck, instance, &plain, &result, NULL) < 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+	return WIFSIGNALED(status);
+}
+
+static void a_kill_at_any_step_loses_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	cleanup_free char *old = xstrdup(getenv("PATH"));
+	cleanup_free char *path = xasprintf("%s/bin:%s", desk->root, old);
+	bool was_killed = true;
+	int when = 1;
+	do_sh(desk,
+	      "cd project && echo c >c && " DO " mine && echo work >mine && git rev-parse HEAD "
+	      ">../before");
+	for (; was_killed && when < 40; when++) {
+		put_killer(desk, when);
+		setenv("PATH", path, 1);
+		was_killed = merge_and_die(desk, instance);
+		setenv("PATH", old, 1);
+		do_sh(desk,
+		      "cd project && test work = \"$(cat mine)\" && git fsck --strict 2>&1 && "
+		      "test -z \"$(git status --porcelain | grep -v '^?? mine$')\" && "
+		      "git merge-base --is-ancestor \"$(cat ../before)\" HEAD && "
+		      "test -e ../" TREE "/b");
+	}
+	assert_true(when > 8);
+	assert_false(was_killed);
+	do_sh(desk, "cd project && test -e b && test -e c");
+}
+
+/* ---- pushing --------------------------------------------------------------------------------- */
+
+/* A stand-in for gh, which keeps the pull request in a file. */
+static void put_gh(struct desk *desk)
+{
+	do_sh(desk,
+	      "mkdir -p bin && cat >bin/gh <<'END'\n#!/bin/sh\n"
+	      "d=$(dirname \"$0\")\n"
+	      "printf '%s ' \"$@\" >>\"$d/calls\"; echo >>\"$d/calls\"\n"
+	      "case $2 in\ncreate) : >\"$d/made\" ;;\n"
+	      "view) test -e \"$d/made\" || exit 1\n"
+	      "printf '{\"number\":7,\"state\":\"OPEN\",\"url\":\"https://x/\\\\u001b7\",\"isDraft\":false}' ;;\n"
+	      "esac\nEND\nchmod +x bin/gh");
+}
+
+static void look_at_push(struct desk *desk, enum workspace_kind kind)
+{
+	cleanup_instance struct instance *instance = begin(desk, kind);
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_forge_request struct forge_request request = { 0 }, again = { 0 };
+	cleanup_free char *remote = NULL;
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *old = xstrdup(getenv("PATH"));
+	cleanup_free char *path = xasprintf("%s/bin:%s", desk->root, old);
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
+	assert_non_null(strstr(err.message, "remote.pushDefault"));
+	do_sh(desk, "git init -q --bare remote && cd project && git remote add origin ../remote");
+	if (bring_push(&desk->deck, instance, &result, &remote, NULL) < 0)
+		fail_msg("it was not pushed");
+	assert_string_equal(remote, "origin");
+	do_sh(desk, "cd remote && git cat-file -e agentdeck/fix-it:b && cd ../project && "
+		    "test origin = \"$(git config branch.agentdeck/fix-it.remote)\"");
+	put_gh(desk);
+	setenv("PATH", path, 1);
+	assert_int_equal(bring_request(instance, &result, &request, NULL), 0);
+	assert_int_equal(bring_request(instance, &result, &again, NULL), 0);
+	setenv("PATH", old, 1);
+	assert_int_equal(request.number, 7);
+	assert_string_equal(request.url, "https://x/\\0337");
+	do_sh(desk, "test 1 = \"$(grep -c 'pr create --fill --head=agentdeck/fix-it --base=main' "
+		    "bin/calls)\" && test 3 = \"$(grep -c 'pr view' bin/calls)\"");
+}
+
+static void a_worktree_is_pushed(void **state)
+{
+	look_at_push(*state, WORKSPACE_WORKTREE);
+}
+
+static void a_clone_is_pushed_from_the_repository(void **state)
+{
+	look_at_push(*state, WORKSPACE_CLONE);
+}
+
+/* Without force. */
+static void what_the_remote_has_is_not_replaced(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	do_sh(desk,
+	      "git init -q --bare remote && cd project && git remote add origin ../remote && "
+	      "git push -q origin main:agentdeck/fix-it && git clone -q -b agentdeck/fix-it "
+	      "../remote ../other && cd ../other && echo x >x && " DO " theirs && git push -q");
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, NULL), -1);
+	do_sh(desk, "cd remote && git cat-file -e agentdeck/fix-it:x");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(a_worktree_is_merged),
+		DESK_TEST(a_clone_is_fetched_and_merged),
+		DESK_TEST(a_squash_is_one_commit),
+		DESK_TEST(a_conflict_changes_nothing),
+		DESK_TEST(a_dirty_target_stays_as_it_is),
+		DESK_TEST(another_branch_can_be_the_target),
+		DESK_TEST(a_branch_with_other_commits_is_not_replaced),
+		DESK_TEST(large_files_of_a_clone_come_along),
+		DESK_TEST(nothing_of_the_tree_is_executed),
+		DESK_TEST(a_clone_that_leads_elsewhere_is_refused),
+		DESK_TEST(a_kill_at_any_step_loses_nothing),
+		DESK_TEST(a_worktree_is_pushed),
+		DESK_TEST(a_clone_is_pushed_from_the_repository),
+		DESK_TEST(what_the_remote_has_is_not_replaced),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
