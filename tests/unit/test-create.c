@@ -12,7 +12,8 @@
 #include "engine/place/environment.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
+#include "engine/run/stop.h"
 
 #include <sys/stat.h>
 

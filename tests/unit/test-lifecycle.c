@@ -12,9 +12,11 @@
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
 #include "engine/roster/view.h"
+#include "engine/run/change.h"
 #include "engine/run/correct.h"
-#include "engine/run/lifecycle.h"
 #include "engine/run/limit.h"
+#include "engine/run/start.h"
+#include "engine/run/stop.h"
 #include "model/plan/restart.h"
 
 static int start(struct fake_desk *desk, enum start_kind kind, bool *ret_already, struct error *err)

@@ -7,7 +7,8 @@
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/owner.h"
 #include "engine/roster/view.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
+#include "engine/run/change.h"
 
 #include <ctype.h>
 

@@ -7,7 +7,7 @@
 #include "unit/fake-place.h"
 
 #include "engine/roster/roster.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 #include "model/session/state.h"
 
 /* What is left of the run. */

@@ -5,9 +5,10 @@
  */
 #pragma once
 
+#include "engine/run/add.h"
 #include "engine/run/conflict.h"
 #include "engine/run/ending.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 #include "engine/run/undo.h"
 #include "model/question/questions.h"
 #include "model/question/screens.h"

@@ -7,6 +7,8 @@
 #include "engine/adopt/adopt.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/visit.h"
+#include "engine/run/fork.h"
+#include "engine/run/stop.h"
 
 #include <string.h>
 

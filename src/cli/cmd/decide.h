@@ -8,6 +8,8 @@
 
 #include "cli/cmd/asking.h"
 #include "cli/core/command.h"
+#include "engine/run/add.h"
+#include "engine/run/start.h"
 
 enum decision_way {
 	DECISION_GO_ON, /* the session is to run: nothing was to be asked, or that is the answer */

@@ -4,7 +4,8 @@
 #include "base/argsplit.h"
 #include "engine/deck/hint.h"
 #include "engine/roster/view.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
+#include "engine/run/change.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
+#include "engine/run/change.h"
 #include "model/session/naming.h"
 
 #include <stdlib.h>

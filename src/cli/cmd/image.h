@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/core/command.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
 
 /* lifecycle_add().  If the engine lacks the default image, and the user is at a terminal: offer
  * to make it first. */

@@ -10,6 +10,7 @@
 #include "cli/cmd/wish.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
+#include "engine/run/stop.h"
 
 struct options {
 	struct wish_options wish;

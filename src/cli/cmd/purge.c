@@ -4,6 +4,7 @@
 #include "cli/show/output.h"
 
 #include "engine/place/alive.h"
+#include "engine/run/stop.h"
 
 struct options {
 	bool branches, force, discard;

@@ -8,6 +8,7 @@
 
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
+#include "engine/run/stop.h"
 
 #include <string.h>
 

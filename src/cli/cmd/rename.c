@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
+#include "engine/run/change.h"
 
 static int cmd_rename(struct app *app, struct error *err)
 {

@@ -2,7 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 #include "engine/screen/permit.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "cli/cmd/treeopts.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
+#include "engine/run/fork.h"
 
 struct options {
 	const char *title, *group;

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/place/alive.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 #include "engine/screen/screen.h"
 #include "model/agent/display.h"
 

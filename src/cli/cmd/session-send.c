@@ -11,7 +11,7 @@
 #include "model/agent/display.h"
 
 #include "engine/deck/hint.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 
 #include <string.h>
 

@@ -4,8 +4,6 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 
-#include "engine/run/lifecycle.h"
-
 struct options {
 	bool copy_transcript, drop_conversation;
 };

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "engine/run/lifecycle.h"
+#include "engine/run/change.h"
 
 /* Change the field of this name ("group").  ERROR_USAGE: there is no such field, or it has no such
  * value. */

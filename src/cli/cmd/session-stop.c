@@ -3,6 +3,7 @@
 #include "cli/cmd/crew.h"
 #include "cli/cmd/several.h"
 #include "cli/show/output.h"
+#include "engine/run/stop.h"
 
 static int stop(struct app *app, const struct store_row *row, struct error *err)
 {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/core/command.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 
 /* What a command wants of a start. */
 struct start_order {

@@ -7,7 +7,7 @@
 #include "cli/cmd/containeropts.h"
 #include "cli/cmd/limitopts.h"
 #include "cli/cmd/treeopts.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
 
 struct wish_options {
 	const char *title, *agent, *command, *group, *session_id, *resume, *restart;

@@ -3,7 +3,8 @@
 
 #include "base/argsplit.h"
 #include "base/tomledit.h"
-#include "engine/run/lifecycle.h"
+#include "driver/store/trash.h"
+#include "engine/run/add.h"
 #include "model/settings/values.h"
 
 #include <string.h>

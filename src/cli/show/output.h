@@ -6,7 +6,6 @@
 
 #include "cli/core/command.h"
 #include "cli/show/shapes.h"
-#include "engine/run/lifecycle.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,6 @@
 
 #include "cli/core/command.h"
 #include "engine/roster/view.h"
-#include "engine/run/lifecycle.h"
 
 struct table;
 

@@ -7,7 +7,7 @@
 #include "engine/adopt/adopt.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
 #include "model/session/naming.h"
 
 static int refuse_open(const struct discover_find *find, pid_t pid, struct error *err)

@@ -9,7 +9,10 @@
 #include "base/program.h"
 #include "engine/deck/visit.h"
 #include "engine/place/alive.h"
+#include "engine/run/add.h"
+#include "engine/run/change.h"
 #include "engine/run/lifecycle-internal.h"
+#include "engine/run/stop.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 

@@ -7,7 +7,7 @@
 
 #include "engine/export/owned.h"
 #include "engine/export/unpack-file.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
 
 enum entry_kind {
 	/* A session from elsewhere: what is here and differs is another conversation. */

@@ -15,6 +15,7 @@
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/operation.h"
 #include "engine/run/outside.h"
+#include "engine/run/stop.h"
 #include "model/agent/registry.h"
 #include "model/plan/resume.h"
 #include "model/session/parcel.h"

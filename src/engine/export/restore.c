@@ -5,6 +5,7 @@
 #include "engine/deck/visit.h"
 #include "engine/export/entry.h"
 #include "engine/export/preferences.h"
+#include "engine/run/stop.h"
 #include "model/session/naming.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "engine/conversation/discover.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/journal.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
 #include "model/session/naming.h"
 
 #include <string.h>

@@ -5,7 +5,8 @@
 #include "engine/deck/journal.h"
 #include "engine/deck/visit.h"
 #include "engine/import/facts.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/add.h"
+#include "engine/run/stop.h"
 
 #include <stdlib.h>
 

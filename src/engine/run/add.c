@@ -2,7 +2,7 @@
  *
  * lifecycle_add(): a new instance from what the user wished.
  */
-#include "engine/run/lifecycle-internal.h"
+#include "engine/run/add.h"
 
 #include "base/clock.h"
 #include "base/fsutil.h"
@@ -18,6 +18,8 @@
 #include "engine/place/container/nesting.h"
 #include "engine/place/environment.h"
 #include "engine/place/gaps.h"
+#include "engine/run/operation.h"
+#include "engine/run/stop.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"

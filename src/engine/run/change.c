@@ -2,7 +2,7 @@
  *
  * lifecycle_set_*(): what a user changes about an instance and its conversation.
  */
-#include "engine/run/lifecycle-internal.h"
+#include "engine/run/change.h"
 
 #include "base/argsplit.h"
 #include "base/clock.h"
@@ -14,7 +14,9 @@
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
 #include "engine/place/gaps.h"
+#include "engine/run/add.h"
 #include "engine/run/ending.h"
+#include "engine/run/lifecycle-internal.h"
 #include "engine/run/operation.h"
 #include "engine/screen/screen.h"
 #include "engine/workspace/tree.h"

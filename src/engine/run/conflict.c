@@ -2,6 +2,7 @@
 #include "engine/run/conflict.h"
 
 #include "base/sha256.h"
+#include "engine/conversation/location.h"
 #include "engine/conversation/report.h"
 #include "engine/place/alive.h"
 #include "engine/run/lifecycle-internal.h"

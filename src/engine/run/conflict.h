@@ -6,7 +6,7 @@
 #pragma once
 
 #include "engine/conversation/conversation.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 
 enum conflict_kind {
 	CONFLICT_NONE,

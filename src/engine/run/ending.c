@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/run/lifecycle-internal.h"
+#include "engine/run/stop.h"
 #include "engine/run/undo.h"
 #include "engine/workspace/tree.h"
 #include "engine/workspace/users.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/run/lifecycle-internal.h"
+#include "engine/run/fork.h"
 
 #include "engine/conversation/location.h"
+#include "engine/run/add.h"
+#include "engine/run/lifecycle-internal.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/resume.h"
 

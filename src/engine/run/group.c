@@ -2,9 +2,9 @@
  *
  * lifecycle_move_group(): a group exists only as a text of its sessions.
  */
-#include "engine/run/lifecycle.h"
 
 #include "base/log.h"
+#include "engine/run/change.h"
 #include "engine/run/operation.h"
 #include "model/session/naming.h"
 

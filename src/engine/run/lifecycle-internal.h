@@ -4,8 +4,10 @@
  */
 #pragma once
 
-#include "engine/run/lifecycle.h"
 #include "engine/run/operation.h"
+
+struct lifecycle_order; /* engine/run/start.h */
+struct removal_order;   /* engine/run/stop.h */
 
 /* Does everything exist that a start needs: the agent's entry, the directory, the programs?  Sets
  * operation->agent. */

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/child.h"
-#include "engine/run/lifecycle.h"
+#include "engine/run/start.h"
 
 enum revive_cause {
 	/* recover by hand: what is held, or was restarted too often, comes back too */

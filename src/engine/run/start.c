@@ -2,17 +2,19 @@
  *
  * lifecycle_start(): the steps of a start and of a restart, in their order.
  */
-#include "engine/run/lifecycle-internal.h"
+#include "engine/run/start.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "driver/store/reserve.h"
 #include "engine/conversation/conversation.h"
+#include "engine/conversation/location.h"
 #include "engine/conversation/report.h"
 #include "engine/deck/hint.h"
 #include "engine/place/environment.h"
 #include "engine/place/gaps.h"
 #include "engine/run/ending.h"
+#include "engine/run/lifecycle-internal.h"
 #include "engine/run/need.h"
 #include "engine/run/outside.h"
 #include "engine/screen/screen.h"

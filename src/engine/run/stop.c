@@ -2,7 +2,7 @@
  *
  * lifecycle_stop() and lifecycle_remove(): what ends a run.
  */
-#include "engine/run/lifecycle-internal.h"
+#include "engine/run/stop.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,6 +12,7 @@
 #include "engine/conversation/report.h"
 #include "engine/deck/home.h"
 #include "engine/roster/statusline.h"
+#include "engine/run/lifecycle-internal.h"
 #include "engine/run/undo.h"
 #include "engine/workspace/tree.h"
 #include "engine/workspace/users.h"

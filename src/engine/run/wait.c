@@ -2,12 +2,13 @@
  *
  * lifecycle_wait(): does the agent stay?
  */
-#include "engine/run/lifecycle.h"
 
 #include "base/clock.h"
 #include "driver/store/store-watch.h"
 #include "engine/conversation/unreported.h"
+#include "engine/deck/transition.h"
 #include "engine/place/alive.h"
+#include "engine/run/start.h"
 #include "engine/screen/screen.h"
 #include "model/agent/display.h"
 
