@@ -597,6 +597,7 @@ case_the_screen_is_live_and_in_colour() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
+	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	# It prints, and reports nothing.
 	printf '\033[1;31mred words\033[0m\033]0;title\a\r\n' >"$device"
@@ -620,6 +621,7 @@ case_a_stopped_deck_holds_no_agent_up() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
+	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	pid=$(ui_pid) && kill -STOP "$pid"
 	# more than any pipe or queue holds
@@ -635,16 +637,30 @@ case_a_killed_deck_leaves_no_bell() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
+	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	kill -KILL "$(ui_pid)"
 	await 'ended: 137' && await_bells 0
 	# tmux has not noticed; the next one comes through.
 	open 120 40
+	await '○ api' && keys G Up Tab
 	await '│ agentdeck-demo-agent' && await_bells 1
 	printf 'new words\r\n' >"$device"
 	await 'new words'
 	keys q
 	await 'ended: 0' && await_bells 0
+}
+
+# A screen is as wide as the terminals that it is attached to.
+case_a_wide_screen_is_wrapped_in_the_preview() {
+	some_sessions
+	deck start api --no-supervise
+	deck send api --wait 'a line that is much longer than the place beside the list, and ends with 日本語 here'
+	agents_terminal api
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	open 120 40
+	await '○ api|\? api' && keys G Up Tab
+	await '│ > a line that is much longer' && await '│ ↪.*日本語 here' && await '│ ─{30,}$' && await_gone '│ ↪─'
 }
 
 case_a_pipe_of_the_user_stays() {

@@ -14,10 +14,102 @@ static void draw_painted(size_t row, const struct split *split, const struct pai
 				   &line->spans[i].style, line->spans[i].text);
 }
 
+/* ---- a screen that is wider than its place ----------------------------------------------------- */
+
+enum { WRAP_FROM = 8, RULE_LEAST = 8 };
+
+/* How many bytes of the text fit into so many columns, and how many columns they take. */
+static size_t fitting(const char *text, size_t width, size_t *ret_columns)
+{
+	size_t length = 0, columns = 0;
+	while (text[length]) {
+		char one[8];
+		size_t next = length + 1;
+		while (((unsigned char)text[next] & 0xC0) == 0x80)
+			next++;
+		(void)snprintf(one, sizeof(one), "%.*s", (int)(next - length), text + length);
+		const size_t more = term_width(one);
+		if (columns + more > width)
+			break;
+		columns += more;
+		length = next;
+	}
+	*ret_columns = columns;
+	return length;
+}
+
+static void add_row(struct painting *painting)
+{
+	painting->lines = xreallocarray(painting->lines, painting->count + 1,
+					sizeof(*painting->lines));
+	painting->lines[painting->count++] = (struct painted_line){ 0 };
+}
+
+/* To the last row. */
+static void add_span(struct painting *painting, const struct style *style, const char *text,
+		     size_t length)
+{
+	struct painted_line *row = &painting->lines[painting->count - 1];
+	row->spans = xreallocarray(row->spans, row->count + 1, sizeof(*row->spans));
+	row->spans[row->count++] = (struct span){ *style, xstrndup(text, length) };
+}
+
+/* One character again and again, as between the parts of an agent's screen. */
+static bool is_rule(const struct painted_line *line)
+{
+	const char *first = line->count ? line->spans[0].text : "";
+	size_t length = *first != '\0', count = 0;
+	while (((unsigned char)first[length] & 0xC0) == 0x80)
+		length++;
+	for (size_t i = 0; i < line->count; i++)
+		for (const char *at = line->spans[i].text; *at; at += length, count++)
+			if (strncmp(at, first, length) != 0)
+				return false;
+	return count >= RULE_LEAST && *first != ' ';
+}
+
+/* Add the line in as many rows as it needs; of a rule only the first. */
+static void wrap_line(const struct painted_line *line, size_t width, struct painting *ret)
+{
+	static const struct style faint = { PAINT_FAINT, PAINT_DEFAULT, PAINT_DEFAULT };
+	const bool is_cut = is_rule(line) || width < WRAP_FROM;
+	size_t used = 0, columns;
+	add_row(ret);
+	for (size_t i = 0; i < line->count; i++) {
+		const struct span *span = &line->spans[i];
+		for (const char *text = span->text; *text;) {
+			const size_t length = fitting(text, width - used, &columns);
+			if (length) {
+				add_span(ret, &span->style, text, length);
+				used += columns;
+				text += length;
+			} else if (is_cut || !text[strspn(text, " ")]) {
+				break;
+			} else {
+				const char *mark = term_symbol(SYMBOL_WRAPPED);
+				add_row(ret);
+				add_span(ret, &faint, mark, strlen(mark));
+				used = 1;
+			}
+		}
+	}
+}
+
+/* At least so many of the last rows. */
+static void wrap_screen(const struct painting *painting, size_t width, size_t rows,
+			struct painting *ret)
+{
+	size_t first = painting->count > rows ? painting->count - rows : 0;
+	for (; first < painting->count; first++)
+		wrap_line(&painting->lines[first], width, ret);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------ */
+
 /* What `output --turns` has before what the user typed. */
 #define TYPED "> "
 
-/* Prose is wrapped; what has columns is cut. */
+/* Prose is wrapped between words, and a screen anywhere; what has columns is cut. */
 static bool is_prose(enum preview_kind kind)
 {
 	return kind == PREVIEW_REPLY || kind == PREVIEW_TURNS || kind == PREVIEW_LOG;
@@ -125,8 +217,15 @@ void draw_preview(struct ui *ui, const struct split *split)
 		draw_prose(preview, split);
 		return;
 	}
-	const size_t room = split->height - 1, count = is_there ? preview->painting.count : 0;
-	const size_t first = is_there ? first_painted(preview, count, room) : 0;
-	for (size_t i = 0; i < room && first + i < count; i++)
-		draw_painted(split->row + 1 + i, split, &preview->painting.lines[first + i]);
+	if (!is_there)
+		return;
+	const size_t room = split->height - 1;
+	cleanup_painting struct painting wrapped = { 0 };
+	if (preview->kind == PREVIEW_SCREEN)
+		wrap_screen(&preview->painting, split->width, room + preview->back, &wrapped);
+	const struct painting *shown = preview->kind == PREVIEW_SCREEN ? &wrapped
+								       : &preview->painting;
+	const size_t first = first_painted(preview, shown->count, room);
+	for (size_t i = 0; i < room && first + i < shown->count; i++)
+		draw_painted(split->row + 1 + i, split, &shown->lines[first + i]);
 }

@@ -282,7 +282,7 @@ const char *term_symbol(enum symbol symbol)
 		[SYMBOL_BUSY] = { "*", "●" },    [SYMBOL_IDLE] = { "=", "○" },
 		[SYMBOL_STOPPED] = { ".", "·" }, [SYMBOL_BAR] = { "|", "│" },
 		[SYMBOL_RULE] = { "-", "─" },    [SYMBOL_DOUBLE_RULE] = { "=", "═" },
-		[SYMBOL_CUT] = { "~", "…" },
+		[SYMBOL_CUT] = { "~", "…" },     [SYMBOL_WRAPPED] = { "\\", "↪" },
 	};
 	return term.has_symbols ? symbols[symbol].drawn : symbols[symbol].plain;
 }

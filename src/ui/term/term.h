@@ -40,7 +40,8 @@ enum symbol {
 	SYMBOL_BAR,  /* between two columns */
 	SYMBOL_RULE, /* begins a heading */
 	SYMBOL_DOUBLE_RULE,
-	SYMBOL_CUT, /* more text follows */
+	SYMBOL_CUT,     /* more text follows */
+	SYMBOL_WRAPPED, /* the row continues the one above */
 	SYMBOL_COUNT
 };
 
