@@ -4,6 +4,7 @@
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
+#include "engine/run/stop.h"
 #include "engine/workspace/bring.h"
 #include "engine/workspace/tree.h"
 
