@@ -814,8 +814,8 @@ static void the_next_deck_begins_where_the_last_one_ended(void **state UNUSED)
 static void many_starts_ask_first(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
-	for (char last = 'c'; last < 'g'; last++) {
-		const char id[] = { 'i', 'd', '-', last, '\0' };
+	for (int last = 'c'; last < 'g'; last++) {
+		const char id[] = { 'i', 'd', '-', (char)last, '\0' };
 		list_add(ui->list,
 			 &(struct facts){ .id = id, .title = id, .created_us = 3 + last });
 	}
