@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
-#include "cli/cmd/configkeys.h"
+#include "cli/cmd/config-check.h"
 #include "cli/show/output.h"
 
 #include "base/argsplit.h"

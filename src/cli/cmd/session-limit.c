@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/session-limit.h"
+
 #include "cli/cmd/commands.h"
-#include "cli/cmd/limitopts.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 

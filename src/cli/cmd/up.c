@@ -6,7 +6,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/crew.h"
 #include "cli/cmd/declared.h"
-#include "cli/cmd/limitopts.h"
+#include "cli/cmd/session-limit.h"
 #include "cli/cmd/session-set.h"
 #include "cli/cmd/several.h"
 #include "cli/cmd/start.h"

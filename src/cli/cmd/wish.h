@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/cmd/containeropts.h"
-#include "cli/cmd/limitopts.h"
+#include "cli/cmd/session-limit.h"
 #include "cli/cmd/treeopts.h"
 #include "engine/run/add.h"
 
