@@ -287,11 +287,14 @@ static void look_at_push(struct desk *desk, enum workspace_kind kind)
 {
 	cleanup_instance struct instance *instance = begin(desk, kind);
 	cleanup_bring_result struct bring_result result = { 0 };
-	cleanup_forge_request struct forge_request request = { 0 }, again = { 0 };
+	cleanup_forge_request struct forge_request request = { 0 }, again = { 0 }, found = { 0 };
 	cleanup_free char *remote = NULL;
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *old = xstrdup(getenv("PATH"));
 	cleanup_free char *path = xasprintf("%s/bin:%s", desk->root, old);
+	/* One that was not pushed has none, and gh is not asked. */
+	assert_int_equal(bring_find_request(instance, "agentdeck/fix-it", 5000, &request, NULL),
+			 FORGE_NONE);
 	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
 	assert_non_null(strstr(err.message, "remote.pushDefault"));
 	do_sh(desk, "git init -q --bare remote && cd project && git remote add origin ../remote");
@@ -304,11 +307,13 @@ static void look_at_push(struct desk *desk, enum workspace_kind kind)
 	setenv("PATH", path, 1);
 	assert_int_equal(bring_request(instance, &result, &request, NULL), 0);
 	assert_int_equal(bring_request(instance, &result, &again, NULL), 0);
+	assert_int_equal(bring_find_request(instance, result.branch, 5000, &found, NULL), 0);
 	setenv("PATH", old, 1);
+	assert_int_equal(found.number, 7);
 	assert_int_equal(request.number, 7);
 	assert_string_equal(request.url, "https://x/\\0337");
 	do_sh(desk, "test 1 = \"$(grep -c 'pr create --fill --head=agentdeck/fix-it --base=main' "
-		    "bin/calls)\" && test 3 = \"$(grep -c 'pr view' bin/calls)\"");
+		    "bin/calls)\" && test 4 = \"$(grep -c 'pr view' bin/calls)\"");
 }
 
 static void a_worktree_is_pushed(void **state)

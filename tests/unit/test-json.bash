@@ -128,6 +128,11 @@ holds 0 'session merge' changed
 [ "$(git -C "$root/work" log -1 --format=%s)" = new ] || fail "merge: $(<"$root/out")"
 git init -q --bare "$root/remote" && git -C "$root/work" remote add origin "$root/remote"
 holds 0 'session push' changed
+holds 64 'session changes' changed changed
+holds 0 'session changes' changed
+table=$(agentdeck changes changed changed)
+[[ $table =~ 'FILE'\ +'changed'.*'(commits)'\ +'1, merged into main'.*'new'\ +'+1 -0' ]] || fail "changes: $table"
+grep -q '"merged": "yes"' "$root/out" || fail "changes: $(<"$root/out")"
 holds 1 'session merge' one
 holds 1 'session push' one
 holds 0 'session check' one

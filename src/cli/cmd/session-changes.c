@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/several.h"
 #include "cli/show/output.h"
 #include "cli/show/pager.h"
-#include "engine/deck/hint.h"
+#include "cli/show/table.h"
+#include "engine/workspace/bring.h"
 #include "engine/workspace/tree.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct options {
 	bool diff;
@@ -16,7 +20,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-enum { COMMITS_SHOWN = 20, ID_SHOWN = 9 };
+enum { COMMITS_SHOWN = 20, ID_SHOWN = 9, REQUEST_MS = 5000, COMPARED_MOST = 8 };
 
 /* ---- text: what comes from the tree is in the form that a terminal shows ---- */
 
@@ -65,7 +69,7 @@ static void print_upstream(const struct changes *changes)
 		       changes->upstream.name, changes->upstream.ahead, changes->upstream.behind);
 }
 
-static void print_changes(const struct changes *changes)
+static void print_changes(const struct changes *changes, const struct forge_request *request)
 {
 	const int64_t count = (int64_t)changes->commit_count + changes->more_commits;
 	cleanup_free char *commits = count_text(count, "commit");
@@ -74,6 +78,9 @@ static void print_changes(const struct changes *changes)
 	       count ? commits : "no commits", count ? ", " : "", count ? merged : "");
 	print_commits(changes);
 	print_upstream(changes);
+	if (request)
+		printf("pull request: %" PRId64 ", %s%s, %s\n", request->number,
+		       request->is_draft ? "draft, " : "", request->state, request->url);
 	print_files("committed", &changes->committed);
 	print_files("not committed", &changes->uncommitted);
 	print_files("untracked", &changes->untracked);
@@ -81,15 +88,147 @@ static void print_changes(const struct changes *changes)
 		printf("not known: %s\n", changes->unknown.items[i]);
 }
 
+/* ---- several sessions, side by side ---- */
+
+struct compared {
+	const char *headings[COMPARED_MOST + 2];
+	struct changes changes[COMPARED_MOST];
+	size_t count;
+};
+
+static void compared_free(struct compared *compared)
+{
+	for (size_t i = 0; i < compared->count; i++)
+		changes_free(&compared->changes[i]);
+}
+
+static const struct changed_file *find_file(const struct changes *changes, const char *path)
+{
+	const struct changed_files *lists[] = { &changes->committed, &changes->uncommitted,
+						&changes->untracked };
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		for (size_t j = 0; j < lists[i]->count; j++)
+			if (streq(lists[i]->items[j].path, path))
+				return &lists[i]->items[j];
+	return NULL;
+}
+
+static void add_row(struct table *table, const struct compared *compared, const char *name,
+		    char *(*text)(const struct changes *changes, const char *name))
+{
+	const char *cells[COMPARED_MOST + 1] = { name };
+	char *texts[COMPARED_MOST] = { 0 };
+	for (size_t i = 0; i < compared->count; i++)
+		cells[i + 1] = texts[i] = text(&compared->changes[i], name);
+	table_add(table, cells, NULL);
+	for (size_t i = 0; i < compared->count; i++)
+		free(texts[i]);
+}
+
+static char *commits_text(const struct changes *changes, const char *name UNUSED)
+{
+	cleanup_free char *merged = changes_merged_text(changes);
+	const int64_t count = (int64_t)changes->commit_count + changes->more_commits;
+	return xasprintf("%" PRId64 ", %s", count, merged);
+}
+
+static char *open_text(const struct changes *changes, const char *name UNUSED)
+{
+	return xasprintf("%" PRId64, changes_sum_of(&changes->uncommitted).files +
+					     changes_sum_of(&changes->untracked).files);
+}
+
+static char *file_text(const struct changes *changes, const char *name)
+{
+	const struct changed_file *file = find_file(changes, name);
+	return !file             ? NULL
+	       : file->is_binary ? xstrdup("binary")
+				 : xasprintf("+%" PRId64 " -%" PRId64, file->added, file->removed);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_paths(const struct changed_files *files, struct strvec *ret)
+{
+	for (size_t i = 0; i < files->count; i++)
+		strvec_push(ret, files->items[i].path);
+}
+
+static void print_compared(const struct app *app, const struct compared *compared)
+{
+	cleanup_table struct table *table = table_new(app, compared->headings);
+	cleanup_strvec struct strvec paths = { 0 };
+	add_row(table, compared, "(commits)", commits_text);
+	add_row(table, compared, "(files not committed)", open_text);
+	for (size_t i = 0; i < compared->count; i++) {
+		add_paths(&compared->changes[i].committed, &paths);
+		add_paths(&compared->changes[i].uncommitted, &paths);
+		add_paths(&compared->changes[i].untracked, &paths);
+	}
+	if (paths.count)
+		qsort(paths.items, paths.count, sizeof(*paths.items), compare_texts);
+	for (size_t i = 0; i < paths.count; i++)
+		if (i == 0 || !streq(paths.items[i], paths.items[i - 1]))
+			add_row(table, compared, paths.items[i], file_text);
+	table_print(table);
+	for (size_t i = 0; i < compared->count; i++)
+		for (size_t j = 0; j < compared->changes[i].unknown.count; j++)
+			complain("%s: not known: %s", compared->headings[i + 1],
+				 compared->changes[i].unknown.items[j]);
+}
+
+static int compare(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	const struct several_verb verb = { 0 };
+	cleanup_several struct several several = { 0 };
+	CLEANUP(compared_free) struct compared compared = { .headings = { "FILE" } };
+	if (app->json || given->diff)
+		return error_set(err, ERROR_USAGE, "--json and --diff take one session");
+	if (several_choose(app, &app->operands, &verb, &several, err) < 0)
+		return -1;
+	if (several.count > COMPARED_MOST)
+		return error_set(err, ERROR_USAGE, "at most %d sessions are shown side by side",
+				 COMPARED_MOST);
+	for (size_t i = 0; i < several.count; i++) {
+		cleanup_instance struct instance *instance = NULL;
+		compared.headings[i + 1] = several.rows[i]->title;
+		if (deck_load(&app->deck, several.rows[i]->base, &instance, err) < 0 ||
+		    tree_changes(&app->deck, instance, false, &compared.changes[i], err) < 0)
+			return -1;
+		compared.count++;
+	}
+	print_compared(app, &compared);
+	return 0;
+}
+
 /* ---- the command ---- */
 
+/* NULL: there is none.  That the forge does not answer is no failure. */
+static const struct forge_request *find_request(const struct instance *instance,
+						const struct changes *changes,
+						struct forge_request *ret)
+{
+	cleanup_error struct error err = { 0 };
+	if (!changes->branch)
+		return NULL;
+	int r = bring_find_request(instance, changes->branch, REQUEST_MS, ret, &err);
+	if (r < 0)
+		complain("its pull request is not known: %s", err.message);
+	return r == 0 ? ret : NULL;
+}
+
 static void print_json_changes(const struct store_row *row, const struct instance *instance,
-			       const struct changes *changes)
+			       const struct changes *changes, const struct forge_request *request)
 {
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "path", instance->workspace->path);
 	json_set_string(object, "source", instance->workspace->source);
 	json_set(object, "changes", changes_to_json(changes));
+	json_set(object, "pull_request", request ? forge_to_json(request) : NULL);
 	print_json(object);
 	json_object_put(object);
 }
@@ -110,22 +249,26 @@ static int cmd_session_changes(struct app *app, struct error *err)
 	const struct store_row *row = app->session;
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_changes struct changes changes = { 0 };
+	cleanup_forge_request struct forge_request found = { 0 };
+	if (app->operands.count > 1)
+		return compare(app, err);
 	if (deck_load(&app->deck, row->base, &instance, err) < 0 ||
 	    tree_changes(&app->deck, instance, given->diff, &changes, err) < 0)
 		return -1;
-	if (app->json)
-		print_json_changes(row, instance, &changes);
-	else if (given->diff)
+	if (given->diff && !app->json)
 		return show_diff(&changes, err);
+	const struct forge_request *request = find_request(instance, &changes, &found);
+	if (app->json)
+		print_json_changes(row, instance, &changes, request);
 	else
-		print_changes(&changes);
+		print_changes(&changes, request);
 	return 0;
 }
 
 const struct command command_session_changes = {
 	.name = "session changes",
 	.kind = COMMAND_READS,
-	.arguments = "SESSION",
+	.arguments = "SESSION...",
 	.summary = "show what an agent has changed in its worktree or clone",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | HAS_JSON,

@@ -278,6 +278,17 @@ int bring_push(struct deck *deck, const struct instance *instance, struct bring_
 	return 0;
 }
 
+int bring_find_request(const struct instance *instance, const char *branch, int timeout_ms,
+		       struct forge_request *ret, struct error *err)
+{
+	const struct workspace *workspace = instance->workspace;
+	cleanup_free char *key = xasprintf("branch.%s.remote", branch);
+	cleanup_free char *remote = NULL;
+	if (gitcmd_setting(workspace->source, key, &remote, err) < 0)
+		return -1;
+	return remote ? forge_find(workspace->source, branch, timeout_ms, ret, err) : FORGE_NONE;
+}
+
 int bring_request(const struct instance *instance, const struct bring_result *result,
 		  struct forge_request *ret, struct error *err)
 {

@@ -50,6 +50,11 @@ int bring_push(struct deck *deck, const struct instance *instance, struct bring_
 int bring_request(const struct instance *instance, const struct bring_result *result,
 		  struct forge_request *ret, struct error *err);
 
+/* The pull request of the branch, if that was pushed from the repository.  FORGE_NONE: it has none,
+ * or that cannot be asked. */
+int bring_find_request(const struct instance *instance, const char *branch, int timeout_ms,
+		       struct forge_request *ret, struct error *err);
+
 /* What Git LFS and git-annex store beside a clone's objects, into the repository: files whose
  * digest is their name, and which it does not have.  *ret: how many. */
 int bring_copy_content(const char *clone, const char *common, int64_t *ret, struct error *err);
