@@ -42,22 +42,21 @@ struct fixture {
 	unsigned listed, acted;
 };
 
-static const struct service_session api = {
-	.id = "3f2a",
-	.profile = "default",
+static const struct facts api = {
+	.key = { .profile = "default", .id = "3f2a" },
 	.title = "api",
 	.group = "work",
 	.agent = "claude",
 	.directory = "/home/\xff",
 	.session_id = "11-22",
-	.status = "running",
+	.state = STATE_RUNNING,
 	.activity = "busy",
-	.desired = true,
-	.since_us = 1700000000000001,
+	.is_desired = true,
+	.state_since_us = 1700000000000001,
 	.activity_since_us = 1700000000000002,
 };
-static const struct service_session web = {
-	.id = "77aa", .title = "web", .status = "stopped", .reason = "stopped by hand"
+static const struct facts web = {
+	.key.id = "77aa", .title = "web", .state = STATE_STOPPED, .reason = "stopped by hand"
 };
 
 static inline void list(service_each each, void *closure, void *context)

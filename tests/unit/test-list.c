@@ -28,7 +28,7 @@ struct facts_text {
 static struct facts facts_of(const struct row *row, size_t index, struct facts_text *text)
 {
 	(void)snprintf(text->id, sizeof(text->id), "id%06zu", index);
-	return (struct facts){ .id = text->id,
+	return (struct facts){ .key.id = text->id,
 			       .title = row->title,
 			       .group = row->group,
 			       .agent = "demo",
@@ -306,7 +306,8 @@ static void an_agent_or_a_group_is_shown_alone(void **state UNUSED)
 {
 	struct item *items[USUAL];
 	cleanup_list struct list *list = make(usual, USUAL, items);
-	list_change(list, items[0], &(struct facts){ .id = "x", .title = "x", .agent = "codex" });
+	list_change(list, items[0],
+		    &(struct facts){ .key.id = "x", .title = "x", .agent = "codex" });
 	list_set_only_agent(list, "codex");
 	check(list, ">x");
 	assert_string_equal(list_only_agent(list), "codex");

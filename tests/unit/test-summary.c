@@ -7,7 +7,7 @@
 
 static void add(struct list *list, const char *id, const char *group, enum doing doing)
 {
-	(void)list_add(list, &(struct facts){ .id = id,
+	(void)list_add(list, &(struct facts){ .key.id = id,
 					      .title = id,
 					      .group = group,
 					      .agent = "demo",

@@ -17,8 +17,8 @@ static struct ui *make(void)
 	struct ui *ui = ui_new("default");
 	list_add(ui->list,
 		 &(struct facts){
-			 .id = "id-a", .title = "api", .created_us = 1, .doing = DOING_IDLE });
-	list_add(ui->list, &(struct facts){ .id = "id-b",
+			 .key.id = "id-a", .title = "api", .created_us = 1, .doing = DOING_IDLE });
+	list_add(ui->list, &(struct facts){ .key.id = "id-b",
 					    .title = "web",
 					    .group = "work",
 					    .created_us = 2,
@@ -330,7 +330,7 @@ static struct ui *make_undecided(void)
 	struct ui *ui = ui_new("default");
 	list_add(ui->list,
 		 &(struct facts){
-			 .id = "id-a", .title = "api", .created_us = 1, .asks_first = true });
+			 .key.id = "id-a", .title = "api", .created_us = 1, .asks_first = true });
 	return ui;
 }
 
@@ -737,7 +737,7 @@ static void a_picker_leaves_the_cursor_to_its_user(void **state UNUSED)
 		cleanup_ui struct ui *ui = make();
 		for (size_t k = 0; k < ARRAY_SIZE(titles); k++) {
 			const char id[] = { 'i', 'd', '-', (char)('c' + k), '\0' };
-			list_add(ui->list, &(struct facts){ .id = id,
+			list_add(ui->list, &(struct facts){ .key.id = id,
 							    .title = titles[k],
 							    .group = "work",
 							    .created_us = 3,
@@ -787,7 +787,7 @@ static void the_next_deck_begins_where_the_last_one_ended(void **state UNUSED)
 	cleanup_ui struct ui *next = make();
 	ui_restore(next, saved);
 	list_change(next->list, list_find(next->list, "id-b"),
-		    &(struct facts){ .id = "id-b", .group = "work", .doing = DOING_IDLE });
+		    &(struct facts){ .key.id = "id-b", .group = "work", .doing = DOING_IDLE });
 	ui_begin(next, 50, 200);
 	assert_int_equal(list_order(next->list), ORDER_URGENCY);
 	assert_int_equal(next->preview.kind, PREVIEW_REPLY);
@@ -817,7 +817,7 @@ static void many_starts_ask_first(void **state UNUSED)
 	for (int last = 'c'; last < 'g'; last++) {
 		const char id[] = { 'i', 'd', '-', (char)last, '\0' };
 		list_add(ui->list,
-			 &(struct facts){ .id = id, .title = id, .created_us = 3 + last });
+			 &(struct facts){ .key.id = id, .title = id, .created_us = 3 + last });
 	}
 	for (size_t i = 0; i < list_count(ui->list); i++)
 		list_choose(ui->list, list_find(ui->list, list_at(ui->list, i)->id), true);

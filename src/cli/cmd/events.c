@@ -3,7 +3,6 @@
 #include "cli/show/output.h"
 
 #include "base/clock.h"
-#include "engine/roster/roster.h"
 #include "engine/supervise/supervise.h"
 
 #include <errno.h>
@@ -33,10 +32,11 @@ static void print_entry(const struct stream *stream, const struct roster_entry *
 			const char *event)
 {
 	const bool is_removed = streq(event, "removed");
+	const struct facts facts = facts_of(entry);
 	if (stream->app->json) {
 		cleanup_json_writer struct json_writer writer = { .is_line = true };
 		json_write_begin(&writer, NULL, '{');
-		json_write_entry(&writer, entry, is_removed);
+		json_write_facts(&writer, &facts, is_removed);
 		json_write_string(&writer, "event", event);
 		json_write_time(&writer, "seen_at", clock_wall_us());
 		json_write_stamped_end(&writer);
@@ -44,13 +44,13 @@ static void print_entry(const struct stream *stream, const struct roster_entry *
 		return;
 	}
 	char date[CLOCK_TEXT_SIZE];
-	const char *activity = is_removed ? NULL : view_activity(&entry->view);
-	cleanup_free char *title = visible(or_empty(entry->row.title));
-	cleanup_free char *reason = visible(is_removed ? "" : or_empty(entry->view.reason));
-	printf("%s  %s  %-8s %-8s %s%s%s%s%s\n", clock_local(clock_wall_us(), date), entry->row.id,
-	       is_removed ? "removed" : view_status(&entry->view), activity ? activity : "-",
-	       stream->all_profiles ? entry->profile : "", stream->all_profiles ? "/" : "", title,
-	       *reason ? ": " : "", reason);
+	const char *activity = is_removed ? NULL : facts.activity;
+	cleanup_free char *title = visible(or_empty(facts.title));
+	cleanup_free char *reason = visible(is_removed ? "" : or_empty(facts.reason));
+	printf("%s  %s  %-8s %-8s %s%s%s%s%s\n", clock_local(clock_wall_us(), date), facts.key.id,
+	       is_removed ? "removed" : facts.status, activity ? activity : "-",
+	       stream->all_profiles ? facts.key.profile : "", stream->all_profiles ? "/" : "",
+	       title, *reason ? ": " : "", reason);
 }
 
 /* The sessions as the first reading left them: so nothing of it is printed twice, and the roster

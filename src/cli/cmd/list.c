@@ -62,8 +62,9 @@ static void print_listing_json(const struct listing *listing)
 	cleanup_json_writer struct json_writer writer = { 0 };
 	json_write_begin(&writer, NULL, '[');
 	for (size_t i = 0; i < listing->count; i++) {
+		const struct facts facts = facts_of(listing->shown[i]);
 		json_write_begin(&writer, NULL, '{');
-		json_write_entry(&writer, listing->shown[i], false);
+		json_write_facts(&writer, &facts, false);
 		json_write_stamped_end(&writer);
 		/* So thousands need the memory of one. */
 		print_written(&writer);
@@ -189,7 +190,7 @@ static void show_again(void *context)
 	size_t waiting = 0;
 	listing_select(watching->listing, watching->roster);
 	for (size_t i = 0; i < listing->count; i++)
-		waiting += streq(or_empty(view_activity(&listing->shown[i]->view)), "waiting");
+		waiting += doing_of(&listing->shown[i]->view) == DOING_WAITING;
 	strbuf_addf(&page, "%zu session%s, %zu waiting; q quits\n\n", listing->count,
 		    listing->count == 1 ? "" : "s", waiting);
 	if (listing->count) {

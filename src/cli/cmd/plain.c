@@ -9,9 +9,9 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/helper.h"
+#include "engine/roster/facts.h"
 #include "engine/roster/lost.h"
 #include "engine/roster/next.h"
-#include "engine/roster/roster.h"
 #include "engine/supervise/supervise.h"
 #include "model/question/screens.h"
 
@@ -62,19 +62,10 @@ static size_t number_of(struct plain *plain, const char *id)
 	return plain->ids.count;
 }
 
-/* One word for what it does. */
-static const char *doing(const struct roster_entry *entry)
-{
-	const char *activity = view_activity(&entry->view);
-	return activity && entry->view.activity != ACTIVITY_UNKNOWN ? activity
-								    : view_status(&entry->view);
-}
-
 static bool needs_user(const struct roster_entry *entry)
 {
-	const char *word = doing(entry);
-	return streq(word, "waiting") || streq(word, "error") || streq(word, "unknown") ||
-	       entry->view.is_undecided || entry->row.held;
+	return doing_needs_user(doing_of(&entry->view)) || entry->view.is_undecided ||
+	       entry->row.held;
 }
 
 static void say_session(struct plain *plain, const struct roster_entry *entry)
@@ -82,7 +73,8 @@ static void say_session(struct plain *plain, const struct roster_entry *entry)
 	char age[CLOCK_TEXT_SIZE];
 	const bool has_reason = !is_empty(entry->view.reason);
 	say("%zu. %s, %s, %s%s%s%s%s.", number_of(plain, entry->row.id), or_empty(entry->row.title),
-	    or_empty(entry->row.agent), doing(entry), entry->since_us ? " for " : "",
+	    or_empty(entry->row.agent), doing_name(doing_of(&entry->view)),
+	    entry->since_us ? " for " : "",
 	    entry->since_us ? clock_span(clock_wall_us() - entry->since_us, age) : "",
 	    has_reason ? ": " : "", has_reason ? entry->view.reason : "");
 }

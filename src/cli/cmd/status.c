@@ -121,9 +121,10 @@ static int parse_words(const char *text, struct strvec *ret, struct error *err)
 /* The word that fits the session now, borrowed from words; NULL if none does. */
 static const char *fitting_word(const struct strvec *words, const struct roster_entry *entry)
 {
+	const struct facts facts = facts_of(entry);
 	for (size_t i = 0; i < words->count; i++)
-		if (streq(words->items[i], view_status(&entry->view)) ||
-		    streq(words->items[i], or_empty(view_activity(&entry->view))))
+		if (streq(words->items[i], facts.status) ||
+		    streq(words->items[i], or_empty(facts.activity)))
 			return words->items[i];
 	return NULL;
 }

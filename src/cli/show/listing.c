@@ -2,7 +2,7 @@
 #include "cli/show/listing.h"
 
 #include "base/clock.h"
-#include "cli/show/shapes.h"
+#include "engine/roster/facts.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -11,63 +11,6 @@
 
 /* ---- columns ---------------------------------------------------------------------------------- */
 
-/* "3 min" since a time; "" if it is not known. */
-static char *time_since(int64_t then_us)
-{
-	char text[CLOCK_TEXT_SIZE];
-	return then_us > 0 ? xstrdup(clock_span(clock_wall_us() - then_us, text)) : NULL;
-}
-
-static char *title_of(const struct roster_entry *entry)
-{
-	return xstrdup_or_null(entry->row.title);
-}
-
-static char *id_of(const struct roster_entry *entry)
-{
-	return xstrdup_or_null(entry->row.id);
-}
-
-static char *group_of(const struct roster_entry *entry)
-{
-	return xstrdup_or_null(entry->row.group);
-}
-
-static char *agent_of(const struct roster_entry *entry)
-{
-	return xstrdup_or_null(entry->row.agent);
-}
-
-static char *status_of(const struct roster_entry *entry)
-{
-	return view_text(&entry->view);
-}
-
-static char *since_of(const struct roster_entry *entry)
-{
-	return time_since(entry->since_us);
-}
-
-static char *age_of(const struct roster_entry *entry)
-{
-	return time_since(entry->row.created_at);
-}
-
-static char *used_of(const struct roster_entry *entry)
-{
-	return time_since(entry->row.last_used_at);
-}
-
-static char *path_of(const struct roster_entry *entry)
-{
-	return xstrdup_or_null(entry->row.lookup_directory);
-}
-
-static char *conversation_of(const struct roster_entry *entry)
-{
-	return xstrdup_or_null(entry->row.session_id);
-}
-
 const char *const listing_columns[LISTING_COLUMNS] = {
 	"title", "id", "group", "agent", "status", "since", "age", "used", "path", "conversation",
 };
@@ -75,14 +18,34 @@ const char *const listing_columns[LISTING_COLUMNS] = {
 /* By the indexes of listing_columns. */
 static const struct column {
 	const char *heading;
-	char *(*text)(const struct roster_entry *entry); /* the caller's; NULL: empty */
+	enum { COLUMN_TEXT, COLUMN_TIME, COLUMN_STATUS } kind;
+	size_t offset; /* in struct facts */
 } columns[LISTING_COLUMNS] = {
-	{ "TITLE", title_of },   { "ID", id_of },
-	{ "GROUP", group_of },   { "AGENT", agent_of },
-	{ "STATUS", status_of }, { "SINCE", since_of },
-	{ "AGE", age_of },       { "USED", used_of },
-	{ "PATH", path_of },     { "CONVERSATION", conversation_of },
+	{ "TITLE", COLUMN_TEXT, offsetof(struct facts, title) },
+	{ "ID", COLUMN_TEXT, offsetof(struct facts, key.id) },
+	{ "GROUP", COLUMN_TEXT, offsetof(struct facts, group) },
+	{ "AGENT", COLUMN_TEXT, offsetof(struct facts, agent) },
+	{ "STATUS", COLUMN_STATUS, 0 },
+	{ "SINCE", COLUMN_TIME, offsetof(struct facts, since_us) },
+	{ "AGE", COLUMN_TIME, offsetof(struct facts, created_us) },
+	{ "USED", COLUMN_TIME, offsetof(struct facts, used_us) },
+	{ "PATH", COLUMN_TEXT, offsetof(struct facts, directory) },
+	{ "CONVERSATION", COLUMN_TEXT, offsetof(struct facts, session_id) },
 };
+
+/* "3 min" since a time; "" if it is not known.  The caller frees. */
+static char *cell_of(const struct column *column, const struct roster_entry *entry)
+{
+	const struct facts facts = facts_of(entry);
+	const void *fact = (const char *)&facts + column->offset;
+	char span[CLOCK_TEXT_SIZE];
+	if (column->kind == COLUMN_STATUS)
+		return view_text(&entry->view);
+	if (column->kind == COLUMN_TEXT)
+		return xstrdup(or_empty(*(const char *const *)fact));
+	const int64_t then_us = *(const int64_t *)fact;
+	return xstrdup(then_us > 0 ? clock_span(clock_wall_us() - then_us, span) : "");
+}
 
 static const struct column *column_named(const char *name)
 {
@@ -165,25 +128,11 @@ void listing_clear(struct listing *listing)
 
 static bool is_shown(const struct listing *listing, const struct roster_entry *entry)
 {
-	if (listing->group && !naming_is_in_group(entry->row.group, listing->group))
+	const struct facts facts = facts_of(entry);
+	if (listing->group && !naming_is_in_group(facts.group, listing->group))
 		return false;
-	return !listing->statuses.count ||
-	       strvec_contains(&listing->statuses, view_status(&entry->view)) ||
-	       strvec_contains(&listing->statuses, or_empty(view_activity(&entry->view)));
-}
-
-/* Sessions that need their user come first. */
-static size_t rank(const struct roster_entry *entry)
-{
-	static const char *const ranks[] = { "waiting", "error",    "unknown",  "busy",   "idle",
-					     "running", "starting", "stopping", "stopped" };
-	const char *status = view_status(&entry->view), *activity = view_activity(&entry->view);
-	/* A running session is as urgent as what its agent is doing, where that is known. */
-	const char *word = activity && entry->view.activity != ACTIVITY_UNKNOWN ? activity : status;
-	size_t i = 0;
-	while (i < ARRAY_SIZE(ranks) && !streq(word, ranks[i]))
-		i++;
-	return i;
+	return !listing->statuses.count || strvec_contains(&listing->statuses, facts.status) ||
+	       strvec_contains(&listing->statuses, or_empty(facts.activity));
 }
 
 static int compare_times(int64_t a, int64_t b)
@@ -204,7 +153,7 @@ static int compare(const struct roster_entry *a, const struct roster_entry *b,
 		r = compare_times(a->row.created_at, b->row.created_at);
 		break;
 	case LISTING_BY_STATUS:
-		r = (rank(a) > rank(b)) - (rank(a) < rank(b));
+		r = (int)doing_of(&a->view) - (int)doing_of(&b->view);
 		break;
 	case LISTING_BY_GROUP:
 		r = strcasecmp(or_empty(a->row.group), or_empty(b->row.group));
@@ -251,10 +200,8 @@ struct table *listing_table(const struct listing *listing, const struct app *app
 	for (size_t i = 0; i < listing->count; i++) {
 		const struct roster_entry *entry = listing->shown[i];
 		cleanup_strvec struct strvec cells = { 0 };
-		for (size_t k = 0; k < count; k++) {
-			char *text = chosen[k]->text(entry);
-			strvec_push_take(&cells, text ? text : xstrdup(""));
-		}
+		for (size_t k = 0; k < count; k++)
+			strvec_push_take(&cells, cell_of(chosen[k], entry));
 		table_add(table, (const char *const *)strvec_argv(&cells),
 			  view_color(&entry->view));
 	}

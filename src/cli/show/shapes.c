@@ -38,13 +38,6 @@ void json_write_time(struct json_writer *writer, const char *key, int64_t wall_u
 	json_write_string(writer, key, wall_us > 0 ? clock_format(wall_us, date) : NULL);
 }
 
-const char *view_activity(const struct view *view)
-{
-	return state_is_running(view->state) && !view->is_silent
-		       ? instance_activity_name(view->activity)
-		       : NULL;
-}
-
 static void write_shared(struct json_writer *writer, const struct shared_conversation *shared)
 {
 	json_write_begin(writer, "shares", '{');
@@ -55,50 +48,43 @@ static void write_shared(struct json_writer *writer, const struct shared_convers
 	json_write_end(writer, '}');
 }
 
-/* What a session does, or did last. */
-static void write_view(struct json_writer *writer, const struct view *view, bool is_removed)
+void json_write_facts(struct json_writer *writer, const struct facts *facts, bool is_removed)
 {
-	json_write_string(writer, "status", is_removed ? "removed" : view_status(view));
-	json_write_string(writer, "activity", is_removed ? NULL : view_activity(view));
-	json_write_bool(writer, "activity_is_old", view->is_old && !is_removed);
-	json_write_string(writer, "reason", is_removed ? NULL : view->reason);
-	json_write_bool(writer, "is_undecided", view->is_undecided);
-}
-
-void json_write_entry(struct json_writer *writer, const struct roster_entry *entry, bool is_removed)
-{
-	const struct store_row *row = &entry->row;
-	const struct view *view = &entry->view;
-	json_write_string(writer, "id", row->id);
-	json_write_string(writer, "copy_of", row->copy_of);
-	json_write_string(writer, "title", row->title);
-	json_write_string(writer, "path", row->lookup_directory);
-	json_write_string(writer, "group", or_empty(row->group));
-	json_write_string(writer, "notes", row->notes);
-	json_write_string(writer, "profile", entry->profile);
-	json_write_string(writer, "agent", row->agent);
-	write_view(writer, view, is_removed);
-	json_write_time(writer, "since_at", entry->since_us);
-	json_write_string(writer, "other_host", view->host);
-	json_write_string(writer, "session_id", row->session_id);
-	if (view->is_sharing)
-		write_shared(writer, &row->shared);
+	json_write_string(writer, "id", facts->key.id);
+	json_write_string(writer, "copy_of", facts->copy_of);
+	json_write_string(writer, "title", facts->title);
+	json_write_string(writer, "path", facts->directory);
+	json_write_string(writer, "group", or_empty(facts->group));
+	json_write_string(writer, "notes", facts->notes);
+	json_write_string(writer, "profile", facts->key.profile);
+	json_write_string(writer, "agent", facts->agent);
+	json_write_string(writer, "status", is_removed ? "removed" : facts->status);
+	json_write_string(writer, "activity", is_removed ? NULL : facts->activity);
+	json_write_bool(writer, "activity_is_old", facts->is_old && !is_removed);
+	json_write_string(writer, "reason", is_removed ? NULL : facts->reason);
+	json_write_bool(writer, "is_undecided", facts->is_undecided);
+	json_write_time(writer, "since_at", facts->since_us);
+	json_write_string(writer, "other_host", facts->runs_on);
+	json_write_string(writer, "session_id", facts->session_id);
+	if (facts->shared)
+		write_shared(writer, facts->shared);
 	else
 		json_write_string(writer, "shares", NULL);
-	json_write_string(writer, "held", row->held);
-	json_write_string(writer, "backend", row->backend);
-	json_write_string(writer, "workspace", row->workspace);
-	json_write_bool(writer, "asks_first", view_asks_first(row, view));
-	json_write_time(writer, "created_at", row->created_at);
-	json_write_time(writer, "last_used_at", row->last_used_at);
+	json_write_string(writer, "held", facts->held);
+	json_write_string(writer, "backend", facts->backend);
+	json_write_string(writer, "workspace", facts->workspace);
+	json_write_bool(writer, "asks_first", facts->asks_first);
+	json_write_time(writer, "created_at", facts->created_us);
+	json_write_time(writer, "last_used_at", facts->used_us);
 }
 
 struct json_object *json_of_entry(const struct roster_entry *entry)
 {
 	cleanup_json_writer struct json_writer writer = { .is_line = true };
+	const struct facts facts = facts_of(entry);
 	struct json_object *object;
 	json_write_begin(&writer, NULL, '{');
-	json_write_entry(&writer, entry, false);
+	json_write_facts(&writer, &facts, false);
 	json_write_end(&writer, '}');
 	if (json_parse(writer.text.data, writer.text.length, "session", &object, NULL) < 0)
 		abort();

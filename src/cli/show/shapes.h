@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/jsonwrite.h"
-#include "engine/roster/roster.h"
+#include "engine/roster/facts.h"
 
 /* Add "protocol" and "host" to an object, or to each object of an array, that does not have them.
  * print_json() and its sisters do it. */
@@ -17,8 +17,7 @@ void json_stamp(struct json_object *value);
 void json_write_stamped_end(struct json_writer *writer);
 
 /* The members of a session, as every command prints it.  is_removed: it is gone. */
-void json_write_entry(struct json_writer *writer, const struct roster_entry *entry,
-		      bool is_removed);
+void json_write_facts(struct json_writer *writer, const struct facts *facts, bool is_removed);
 /* The same as an object, for commands that change or add members.  profile is that of the row. */
 struct json_object *json_of_row(const struct store_row *row, const struct view *view,
 				const char *profile) MUST_USE;
@@ -37,7 +36,3 @@ struct json_object *json_success(const char *id, const char *title) MUST_USE;
 /* Set a time of clock_wall_us(); 0 or less: null. */
 void json_set_time(struct json_object *object, const char *key, int64_t wall_us);
 void json_write_time(struct json_writer *writer, const char *key, int64_t wall_us);
-
-/* The activity of a session that runs, for people and programs; NULL: it does not run, or does not
- * answer.  Static. */
-const char *view_activity(const struct view *view);

@@ -33,7 +33,7 @@ bool service_is_lost(const struct service *service UNUSED)
 	return true;
 }
 
-void service_changed(struct service *service UNUSED, const struct service_session *session UNUSED)
+void service_changed(struct service *service UNUSED, const struct facts *session UNUSED)
 {
 }
 

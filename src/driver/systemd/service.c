@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/version.h"
 #include "driver/systemd/service-internal.h"
+#include "model/session/state.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,29 +70,34 @@ static int append_time(sd_bus_message *message, const char *key, int64_t us)
 	return us > 0 ? sd_bus_message_append(message, "{sv}", key, "t", (uint64_t)us) : 0;
 }
 
-static int append_session(sd_bus_message *message, const struct service_session *session)
+static int append_session(sd_bus_message *message, const struct facts *session)
 {
+	/* A server that does not answer counts as running (docs/bus.md). */
+	const bool runs = state_is_running(session->state) && !session->runs_on;
+	const char *activity = session->activity ? session->activity
+						 : instance_activity_name(ACTIVITY_UNKNOWN);
 	const struct {
 		const char *key, *value;
 	} texts[] = {
-		{ "id", session->id },
-		{ "profile", session->profile },
+		{ "id", session->key.id },
+		{ "profile", session->key.profile },
 		{ "title", session->title },
 		{ "group", session->group },
 		{ "agent", session->agent },
 		{ "path", session->directory },
 		{ "session_id", session->session_id },
-		{ "status", session->status },
-		{ "activity", session->activity },
-		{ "reason", session->reason },
+		{ "status", session->runs_on ? "unknown" : instance_state_name(session->state) },
+		{ "activity", runs ? activity : NULL },
+		{ "reason", facts_reason(session) },
 	};
 	int r = sd_bus_message_open_container(message, 'a', "{sv}");
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(texts); i++)
 		r = append_text(message, texts[i].key, texts[i].value);
 	if (r >= 0)
-		r = sd_bus_message_append(message, "{sv}", "desired", "b", (int)session->desired);
+		r = sd_bus_message_append(message, "{sv}", "desired", "b",
+					  (int)session->is_desired);
 	if (r >= 0)
-		r = append_time(message, "since", session->since_us);
+		r = append_time(message, "since", session->state_since_us);
 	if (r >= 0)
 		r = append_time(message, "activity_since", session->activity_since_us);
 	return r < 0 ? r : sd_bus_message_close_container(message);
@@ -102,7 +108,7 @@ struct list {
 	int r;
 };
 
-static void append_each(const struct service_session *session, void *closure)
+static void append_each(const struct facts *session, void *closure)
 {
 	struct list *list = closure;
 	if (list->r >= 0)
@@ -164,7 +170,7 @@ static void perform_get(struct service_call *call)
 	sd_bus_message_unref(list.message);
 }
 
-static void look_only(const struct service_session *session UNUSED, void *closure UNUSED)
+static void look_only(const struct facts *session UNUSED, void *closure UNUSED)
 {
 }
 
@@ -397,13 +403,13 @@ bool service_is_lost(const struct service *service)
 	return sd_bus_is_open(service->bus) <= 0;
 }
 
-void service_changed(struct service *service, const struct service_session *session)
+void service_changed(struct service *service, const struct facts *session)
 {
 	cleanup_message sd_bus_message *signal = NULL;
 	int r = sd_bus_message_new_signal(service->bus, &signal, SERVICE_PATH, SERVICE_INTERFACE,
 					  "InstanceChanged");
 	if (r >= 0)
-		r = sd_bus_message_append(signal, "s", session->id);
+		r = sd_bus_message_append(signal, "s", session->key.id);
 	if (r >= 0)
 		r = append_session(signal, session);
 	if (r >= 0)

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "model/session/facts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,22 +23,13 @@ enum { SERVICE_NO_BUS = 1, SERVICE_TAKEN = 2, SERVICE_ABSENT = 3 };
 
 struct loop;
 
-/* One session as List, Get and InstanceChanged show it: a{sv}, without the texts that are NULL. */
-struct service_session {
-	const char *id, *profile, *title, *group, *agent, *directory, *session_id;
-	const char *status;   /* "running", ..., "unknown" */
-	const char *activity; /* "busy", ...; NULL when it does not run */
-	const char *reason;
-	bool desired;                        /* it should run */
-	int64_t since_us, activity_since_us; /* since the Epoch, 0: unknown */
-};
-
 enum service_verb { SERVICE_START, SERVICE_STOP, SERVICE_RESTART, SERVICE_RECOVER };
 
 /* A call that waits for its answer. */
 struct service_call;
 
-typedef void (*service_each)(const struct service_session *session, void *closure);
+/* List, Get and InstanceChanged show a session as a{sv}, without the texts that are NULL. */
+typedef void (*service_each)(const struct facts *session, void *closure);
 
 struct service_operations {
 	const char *state; /* the state directory: the property StateDirectory */
@@ -78,7 +70,7 @@ bool service_is_lost(const struct service *service);
 
 /* Send the signal InstanceChanged(s id, a{sv}). It is lost if it cannot be sent; List has the
  * present state. */
-void service_changed(struct service *service, const struct service_session *session);
+void service_changed(struct service *service, const struct facts *session);
 /* Send the signal InstanceRemoved(s id). */
 void service_removed(struct service *service, const char *id);
 

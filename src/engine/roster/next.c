@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/roster/next.h"
 
+#include "engine/roster/facts.h"
+
 #include <string.h>
 
 static bool waits(const struct roster_entry *entry)
 {
-	return !entry->view.is_silent && state_is_running(entry->view.state) &&
-	       entry->view.activity == ACTIVITY_WAITING;
+	return doing_of(&entry->view) == DOING_WAITING;
 }
 
 static bool is_before(const struct roster_entry *a, const struct roster_entry *b)
@@ -18,12 +19,9 @@ static bool is_before(const struct roster_entry *a, const struct roster_entry *b
 
 const struct roster_entry *roster_next_waiting(const struct roster *roster, const char *id)
 {
-	const struct roster_entry *self = NULL, *first = NULL, *next = NULL;
-	const size_t count = roster_count(roster);
-	for (size_t i = 0; i < count && id; i++)
-		if (streq(roster_at(roster, i)->row.id, id))
-			self = roster_at(roster, i);
-	for (size_t i = 0; i < count; i++) {
+	const struct roster_entry *self = roster_find(roster, NULL, id), *first = NULL,
+				  *next = NULL;
+	for (size_t i = 0; i < roster_count(roster); i++) {
 		const struct roster_entry *entry = roster_at(roster, i);
 		if (entry == self || !waits(entry))
 			continue;

@@ -778,3 +778,19 @@ struct roster_entry *roster_at(const struct roster *roster, size_t index)
 {
 	return &roster->members[index]->entry;
 }
+
+struct roster_entry *roster_find(const struct roster *roster, const char *profile, const char *id)
+{
+	for (size_t i = 0; id && i < roster->count; i++) {
+		struct roster_entry *entry = roster_at(roster, i);
+		if ((!profile || streq(entry->profile, profile)) && streq(entry->row.id, id))
+			return entry;
+	}
+	return NULL;
+}
+
+const struct store_row *roster_running_row(const struct roster *roster, const char *id)
+{
+	const struct roster_entry *entry = roster_find(roster, NULL, id);
+	return entry && state_is_running(entry->view.state) ? &entry->row : NULL;
+}

@@ -125,3 +125,7 @@ void roster_look_later(struct roster_entry *entry);
 /* All of them, in the order in which they were added: 0 to roster_count() - 1.  Borrowed. */
 size_t roster_count(const struct roster *roster);
 struct roster_entry *roster_at(const struct roster *roster, size_t index);
+/* NULL: there is none.  profile NULL: of any. */
+struct roster_entry *roster_find(const struct roster *roster, const char *profile, const char *id);
+/* The row of one that runs; else NULL. */
+const struct store_row *roster_running_row(const struct roster *roster, const char *id);

@@ -8,6 +8,7 @@
 #include "base/runner.h"
 #include "base/version.h"
 #include "engine/place/oom.h"
+#include "engine/roster/facts.h"
 #include "engine/roster/notice.h"
 #include "model/session/state.h"
 
@@ -76,10 +77,7 @@ static char *usual_message(const struct notification *notification)
 
 char *notify_payload(const struct notification *notification)
 {
-	const struct store_row *row = &notification->entry->row;
-	const struct view *view = &notification->entry->view;
-	const bool runs = state_is_running(view->state) && !view->is_silent;
-	const int64_t since_us = notification->entry->since_us;
+	const struct facts facts = facts_of(notification->entry);
 	cleanup_json_writer struct json_writer writer = { .is_line = true };
 	cleanup_free char *message = notification->message ? xstrdup(notification->message)
 							   : usual_message(notification);
@@ -89,15 +87,15 @@ char *notify_payload(const struct notification *notification)
 	} texts[] = {
 		{ "host", machine_host() },
 		{ "occasion", notification->occasion },
-		{ "id", row->id },
-		{ "title", row->title },
-		{ "group", or_empty(row->group) },
-		{ "profile", notification->entry->profile },
-		{ "agent", row->agent },
-		{ "status", view_status(view) },
-		{ "activity", runs ? instance_activity_name(view->activity) : NULL },
-		{ "reason", row->held ? row->held : view->reason },
-		{ "since_at", since_us > 0 ? clock_format(since_us, date) : NULL },
+		{ "id", facts.key.id },
+		{ "title", facts.title },
+		{ "group", or_empty(facts.group) },
+		{ "profile", facts.key.profile },
+		{ "agent", facts.agent },
+		{ "status", facts.status },
+		{ "activity", facts.activity },
+		{ "reason", facts_reason(&facts) },
+		{ "since_at", facts.since_us > 0 ? clock_format(facts.since_us, date) : NULL },
 		{ "message", message },
 	};
 	json_write_begin(&writer, NULL, '{');

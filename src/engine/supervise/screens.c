@@ -37,18 +37,6 @@ static void run(struct screens *screens, const struct strvec *argv, size_t max_o
 	runner_start(screens->loop, &request, handler, context);
 }
 
-static struct roster_entry *find(const struct screens_look *look)
-{
-	const struct roster *roster = look->screens->roster;
-	for (size_t i = 0; i < roster_count(roster); i++) {
-		struct roster_entry *entry = roster_at(roster, i);
-		if (streq(entry->profile, look->profile) &&
-		    streq(or_empty(entry->row.id), look->id))
-			return entry;
-	}
-	return NULL;
-}
-
 static void on_told(const struct child_result *result UNUSED, const struct error *failure UNUSED,
 		    void *context)
 {
@@ -59,7 +47,8 @@ static void on_told(const struct child_result *result UNUSED, const struct error
 static bool tells(struct screens_look *look, const char *screen)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	const struct roster_entry *entry = find(look);
+	const struct roster_entry *entry = roster_find(look->screens->roster, look->profile,
+						       look->id);
 	if (!entry)
 		return false;
 	if (!activity_differs(look->screens->deck, &entry->row, screen)) {

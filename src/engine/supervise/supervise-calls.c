@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/roster/facts.h"
 #include "engine/run/recover.h"
 #include "engine/supervise/filelimit.h"
 #include "engine/supervise/notify.h"
@@ -30,30 +31,6 @@ static struct session *by_target(const struct supervisor *supervisor, const char
 	return several ? NULL : by_title;
 }
 
-/* What it is now.  Texts are borrowed from the entry. */
-static void describe(const struct roster_entry *entry, struct service_session *ret)
-{
-	const struct store_row *row = &entry->row;
-	const struct view *view = &entry->view;
-	const bool runs = state_is_running(view->state) && !view->host;
-	*ret = (struct service_session){
-		.id = row->id,
-		.profile = entry->profile,
-		.title = row->title,
-		.group = row->group,
-		.agent = row->agent,
-		.directory = row->lookup_directory,
-		.session_id = row->session_id,
-		/* No server is asked, so one that does not answer counts as running (docs/bus.md). */
-		.status = view->host ? "unknown" : instance_state_name(view->state),
-		.activity = runs ? instance_activity_name(view->activity) : NULL,
-		.reason = row->held ? row->held : view->reason,
-		.desired = row->desired == DESIRED_RUNNING,
-		.since_us = row->since,
-		.activity_since_us = runs ? view->activity_since : 0,
-	};
-}
-
 /* ---- what is asked ----------------------------------------------------------------------------- */
 
 static void on_list(service_each each, void *closure, void *context)
@@ -61,23 +38,20 @@ static void on_list(service_each each, void *closure, void *context)
 	const struct supervisor *supervisor = context;
 	for (size_t i = 0; i < roster_count(supervisor->roster); i++) {
 		const struct roster_entry *entry = roster_at(supervisor->roster, i);
-		struct service_session session;
+		const struct facts facts = facts_of(entry);
 		/* A session that cannot be read has no facts to tell. */
-		if (entry->row.damage)
-			continue;
-		describe(entry, &session);
-		each(&session, closure);
+		if (!entry->row.damage)
+			each(&facts, closure);
 	}
 }
 
 static bool on_get(const char *target, service_each each, void *closure, void *context)
 {
 	const struct session *session = by_target(context, target);
-	struct service_session described;
 	if (!session)
 		return false;
-	describe(session->entry, &described);
-	each(&described, closure);
+	const struct facts facts = facts_of(session->entry);
+	each(&facts, closure);
 	return true;
 }
 
@@ -180,11 +154,9 @@ static bool has_service(struct supervisor *supervisor)
 
 void calls_session_changed(struct session *session)
 {
-	struct service_session described;
-	if (!has_service(session->supervisor))
-		return;
-	describe(session->entry, &described);
-	service_changed(session->supervisor->service, &described);
+	const struct facts facts = facts_of(session->entry);
+	if (has_service(session->supervisor))
+		service_changed(session->supervisor->service, &facts);
 }
 
 void calls_session_removed(struct session *session)

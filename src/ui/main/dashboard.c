@@ -2,6 +2,7 @@
 #include "ui/main/dashboard.h"
 
 #include "base/clock.h"
+#include "engine/roster/facts.h"
 #include "engine/roster/lost.h"
 #include "engine/run/correct.h"
 #include "engine/supervise/screens.h"
@@ -11,7 +12,6 @@
 #include "ui/draw/wall.h"
 #include "ui/main/clip.h"
 #include "ui/main/errand.h"
-#include "ui/main/facts.h"
 #include "ui/main/gallery.h"
 #include "ui/main/keepsake.h"
 #include "ui/main/meter.h"
@@ -71,7 +71,7 @@ static bool is_shown(const struct dashboard *dashboard, const struct roster_entr
 	if (!wish)
 		return true;
 	if (wish->ids)
-		return is_named(wish, facts->id);
+		return is_named(wish, facts->key.id);
 	if (wish->group && !naming_is_in_group(or_empty(facts->group), wish->group))
 		return false;
 	return entry->owner || facts->doing != DOING_STOPPED;

@@ -5,7 +5,6 @@
 #include "base/runner.h"
 #include "engine/terminal/bell.h"
 #include "engine/terminal/terminal.h"
-#include "model/session/state.h"
 
 enum {
 	REST_MS = 80,      /* a page that is only passed is not looked at */
@@ -102,21 +101,11 @@ static void drop(struct gallery *gallery, struct look *dropped)
 	}
 }
 
-static const struct store_row *row_of(const struct gallery *gallery, const char *id)
-{
-	for (size_t i = 0; i < roster_count(gallery->wish.roster); i++) {
-		const struct roster_entry *entry = roster_at(gallery->wish.roster, i);
-		if (streq(entry->row.id, id))
-			return state_is_running(entry->view.state) ? &entry->row : NULL;
-	}
-	return NULL;
-}
-
 static void show(struct gallery *gallery, const char *id, const char *text)
 {
 	if (wall_set_screen(gallery->wish.wall, id, text))
 		*gallery->wish.is_changed = true;
-	glance_at(gallery->wish.glance, row_of(gallery, id), text);
+	glance_at(gallery->wish.glance, roster_running_row(gallery->wish.roster, id), text);
 }
 
 static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
@@ -137,7 +126,7 @@ static void on_screen(const struct child_result *result, const struct error *fai
 static void begin_look(struct gallery *gallery, struct look *look)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	const struct store_row *row = row_of(gallery, look->id);
+	const struct store_row *row = roster_running_row(gallery->wish.roster, look->id);
 	look->is_due = false;
 	if (look->bell && (!row || !process_same(&row->run.server, &look->server)))
 		end_bell(look);

@@ -5,7 +5,6 @@
 #include "base/runner.h"
 #include "engine/terminal/bell.h"
 #include "engine/terminal/terminal.h"
-#include "model/session/state.h"
 
 /* Before what a command of ours says on standard error. */
 #define PREFIX "agentdeck: "
@@ -117,23 +116,14 @@ static void on_ring(void *context)
 	peek_settle(peek);
 }
 
-static const struct store_row *row_of(const struct peek *peek, const char *id)
-{
-	for (size_t i = 0; i < roster_count(peek->roster); i++) {
-		const struct roster_entry *entry = roster_at(peek->roster, i);
-		if (streq(entry->row.id, id))
-			return state_is_running(entry->view.state) ? &entry->row : NULL;
-	}
-	return NULL;
-}
-
 static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
 		      void *context)
 {
 	struct peek *peek = context;
 	if (result && result->exit_status == 0) {
 		show(peek, strbuf_text(&result->output));
-		glance_at(peek->glance, row_of(peek, peek->id), strbuf_text(&result->output));
+		glance_at(peek->glance, roster_running_row(peek->roster, peek->id),
+			  strbuf_text(&result->output));
 		end_command(peek);
 	} else {
 		/* agentdeck says why in its words, or what the last ones were. */
@@ -145,7 +135,7 @@ static void on_screen(const struct child_result *result, const struct error *fai
 static bool look_at_screen(struct peek *peek)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	const struct store_row *row = row_of(peek, peek->id);
+	const struct store_row *row = roster_running_row(peek->roster, peek->id);
 	if (peek->bell && (!row || !process_same(&row->run.server, &peek->server)))
 		end_bell(peek);
 	if (!row || !row->run.socket || !row->run.directory ||

@@ -14,16 +14,6 @@ enum {
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
-bool doing_needs_user(enum doing doing)
-{
-	return doing <= DOING_UNKNOWN;
-}
-
-bool doing_is_alive(enum doing doing)
-{
-	return doing != DOING_STOPPED && doing != DOING_ERROR;
-}
-
 bool item_needs_user(const struct item *item)
 {
 	return doing_needs_user(item->doing) || item->marks & MARK_HELD;

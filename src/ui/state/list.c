@@ -12,15 +12,6 @@ enum { MARGIN = 2 };
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
-const char *doing_name(enum doing doing)
-{
-	static const char *const names[DOING_COUNT] = {
-		"waiting", "error",    "unknown",  "busy",    "idle",
-		"running", "starting", "stopping", "stopped",
-	};
-	return names[doing];
-}
-
 const char *marks_text(unsigned marks, char buffer[MARKS_TEXT_SIZE])
 {
 	static const struct {
@@ -107,12 +98,12 @@ static char *lower(char *text)
 static void fill(struct item *item, const struct facts *facts)
 {
 	*item = (struct item){
-		.id = visible(or_empty(facts->id)),
+		.id = visible(or_empty(facts->key.id)),
 		.title = visible(or_empty(facts->title)),
 		.group = visible(or_empty(facts->group)),
 		.agent = visible(or_empty(facts->agent)),
 		.directory = visible(or_empty(facts->directory)),
-		.reason = visible(or_empty(facts->reason)),
+		.reason = visible(or_empty(facts_reason(facts))),
 		.doing = facts->doing,
 		.marks = facts->marks,
 		.asks_first = facts->asks_first,

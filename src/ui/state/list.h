@@ -12,51 +12,14 @@
 #pragma once
 
 #include "base/text.h"
+#include "model/session/facts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a session is doing, the most urgent first. */
-enum doing {
-	DOING_WAITING,
-	DOING_ERROR,
-	DOING_UNKNOWN, /* its server does not answer */
-	DOING_BUSY,
-	DOING_IDLE,
-	DOING_RUNNING, /* and it is not known what it does */
-	DOING_STARTING,
-	DOING_STOPPING,
-	DOING_STOPPED,
-	DOING_COUNT
-};
-/* One word; static. */
-const char *doing_name(enum doing doing);
-/* Does its agent live, as far as is known? */
-bool doing_is_alive(enum doing doing);
-/* Does it need its user? */
-bool doing_needs_user(enum doing doing);
-
-enum mark {
-	MARK_HELD = 1 << 0,      /* it is not restarted automatically */
-	MARK_SHARED = 1 << 1,    /* its conversation belongs to another session */
-	MARK_CONTAINER = 1 << 2, /* it lives in a container */
-	MARK_ELSEWHERE = 1 << 3, /* another machine runs it */
-	MARK_UNDECIDED = 1 << 4, /* its user is to say what becomes of its work */
-	MARK_WORKTREE = 1 << 5,  /* it has its own tree: a linked work tree */
-	MARK_CLONE = 1 << 6,     /* or a repository */
-};
 enum { MARKS_TEXT_SIZE = 64 };
 /* "held, box": one word for each.  Returns buffer. */
 const char *marks_text(unsigned marks, char buffer[MARKS_TEXT_SIZE]);
-
-/* What the list is told of a session.  Texts are borrowed for the call, and NULL is "". */
-struct facts {
-	const char *id, *title, *group, *agent, *directory, *reason;
-	enum doing doing;
-	unsigned marks;
-	bool asks_first; /* there may be something to ask before it is started */
-	int64_t since_us, created_us, used_us; /* since the Epoch; 0: unknown */
-};
 
 /* A session.  The texts are visible(), so that a terminal obeys nothing in them. */
 struct item {

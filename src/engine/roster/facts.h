@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the deck's list shows of what the roster knows.
+ * What lists show of what the roster knows.
  */
 #pragma once
 
 #include "engine/roster/roster.h"
-#include "ui/state/list.h"
+#include "model/session/facts.h"
 
 /* The texts are borrowed from the entry. */
 struct facts facts_of(const struct roster_entry *entry);
+enum doing doing_of(const struct view *view);

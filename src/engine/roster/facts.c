@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/main/facts.h"
+#include "engine/roster/facts.h"
 
 static enum doing doing_of_running(enum instance_activity activity)
 {
@@ -15,7 +15,7 @@ static enum doing doing_of_running(enum instance_activity activity)
 	}
 }
 
-static enum doing doing_of(const struct view *view)
+enum doing doing_of(const struct view *view)
 {
 	if (view->is_silent)
 		return DOING_UNKNOWN;
@@ -57,18 +57,36 @@ static unsigned marks_of(const struct roster_entry *entry)
 struct facts facts_of(const struct roster_entry *entry)
 {
 	const struct store_row *row = &entry->row;
-	const enum doing doing = doing_of(&entry->view);
+	const struct view *view = &entry->view;
 	return (struct facts){
-		.id = row->id,
+		.key = { .profile = entry->profile, .id = row->id },
 		.title = row->title,
 		.group = row->group,
 		.agent = row->agent,
 		.directory = row->lookup_directory,
-		.reason = row->held ? row->held : entry->view.reason,
-		.doing = doing,
+		.session_id = row->session_id,
+		.copy_of = row->copy_of,
+		.notes = row->notes,
+		.backend = row->backend,
+		.workspace = row->workspace,
+		.status = view_status(view),
+		.activity = state_is_running(view->state) && !view->is_silent
+				    ? instance_activity_name(view->activity)
+				    : NULL,
+		.reason = view->reason,
+		.held = row->held,
+		.runs_on = view->host,
+		.shared = view->is_sharing ? &row->shared : NULL,
+		.doing = doing_of(view),
+		.state = view->state,
 		.marks = marks_of(entry),
-		.asks_first = view_asks_first(row, &entry->view),
+		.is_desired = row->desired == DESIRED_RUNNING,
+		.is_old = view->is_old,
+		.is_undecided = view->is_undecided,
+		.asks_first = view_asks_first(row, view),
 		.since_us = entry->since_us,
+		.state_since_us = row->since,
+		.activity_since_us = view->activity_since,
 		.created_us = row->created_at,
 		.used_us = row->last_used_at,
 	};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a session is now, as every list shows it: list, events, notices, the bus and the deck.
+ *
+ * Pure: no input or output here.
+ */
+#pragma once
+
+#include "model/session/instance.h"
+
+/* The name of a session among those of all hosts and profiles.  Borrowed. */
+struct session_key {
+	const char *host; /* NULL: this one */
+	const char *profile, *id;
+};
+
+/* What a session is doing, the most urgent first. */
+enum doing {
+	DOING_WAITING,
+	DOING_ERROR,
+	DOING_UNKNOWN, /* its server does not answer */
+	DOING_BUSY,
+	DOING_IDLE,
+	DOING_RUNNING, /* and it is not known what it does */
+	DOING_STARTING,
+	DOING_STOPPING,
+	DOING_STOPPED,
+	DOING_COUNT
+};
+/* One word; static. */
+const char *doing_name(enum doing doing);
+/* Does its agent live, as far as is known? */
+bool doing_is_alive(enum doing doing);
+/* Does it need its user? */
+bool doing_needs_user(enum doing doing);
+
+enum mark {
+	MARK_HELD = 1 << 0,      /* it is not restarted automatically */
+	MARK_SHARED = 1 << 1,    /* its conversation belongs to another session */
+	MARK_CONTAINER = 1 << 2, /* it lives in a container */
+	MARK_ELSEWHERE = 1 << 3, /* another machine runs it */
+	MARK_UNDECIDED = 1 << 4, /* its user is to say what becomes of its work */
+	MARK_WORKTREE = 1 << 5,  /* it has its own tree: a linked work tree */
+	MARK_CLONE = 1 << 6,     /* or a repository */
+};
+
+/* Texts are borrowed, and NULL where there is nothing to say. */
+struct facts {
+	struct session_key key;
+	const char *title, *group, *agent, *directory, *session_id;
+	const char *copy_of, *notes, *backend, *workspace; /* as in struct store_row */
+	const char *status;                                /* "running", ..., "unknown" */
+	const char *activity;                              /* of one that runs and answers */
+	const char *reason;
+	const char *held;                         /* why it is not restarted automatically */
+	const char *runs_on;                      /* the other machine that has its run */
+	const struct shared_conversation *shared; /* of one that runs in another's conversation */
+	enum doing doing;
+	enum instance_state state; /* as far as is known */
+	unsigned marks;
+	bool is_desired;   /* it should run */
+	bool is_old;       /* the activity may have changed */
+	bool is_undecided; /* its user is to say what becomes of what it has left */
+	bool asks_first;   /* there may be something to ask before it is started */
+	/* of the activity where it is known, else of the state; since the Epoch, 0: unknown */
+	int64_t since_us;
+	int64_t state_since_us, activity_since_us; /* likewise */
+	int64_t created_us, used_us;
+};
+
+/* Why it does not run, or what it does, for people; NULL: there is nothing to say. */
+static inline const char *facts_reason(const struct facts *facts)
+{
+	return facts->held ? facts->held : facts->reason;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a row and a view say in lists: the words, and the marks.
+ */
+#include "unit/test.h"
+
+#include "engine/roster/facts.h"
+#include "model/session/facts.h"
+
+static struct roster_entry entry_with(struct view view)
+{
+	return (struct roster_entry){ .profile = "default",
+				      .row = { .id = (char *)"0123abcd", .since = 7 },
+				      .view = view,
+				      .since_us = 9 };
+}
+
+static void the_words_are_those_of_the_view(void **state UNUSED)
+{
+	static const struct {
+		struct view view;
+		const char *status, *activity;
+		enum doing doing;
+	} cases[] = {
+		{ { .state = STATE_STOPPED }, "stopped", NULL, DOING_STOPPED },
+		{ { .state = STATE_ERROR }, "error", NULL, DOING_ERROR },
+		{ { .state = STATE_STARTING }, "starting", NULL, DOING_STARTING },
+		{ { .state = STATE_STOPPING }, "stopping", NULL, DOING_STOPPING },
+		{ { .state = STATE_RUNNING }, "running", "unknown", DOING_RUNNING },
+		{ { .state = STATE_RUNNING, .activity = ACTIVITY_BUSY },
+		  "running",
+		  "busy",
+		  DOING_BUSY },
+		{ { .state = STATE_RUNNING, .activity = ACTIVITY_IDLE },
+		  "running",
+		  "idle",
+		  DOING_IDLE },
+		{ { .state = STATE_RUNNING, .activity = ACTIVITY_WAITING },
+		  "running",
+		  "waiting",
+		  DOING_WAITING },
+		{ { .state = STATE_RUNNING, .is_silent = true }, "unknown", NULL, DOING_UNKNOWN },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct roster_entry entry = entry_with(cases[i].view);
+		const struct facts facts = facts_of(&entry);
+		assert_string_equal(facts.status, cases[i].status);
+		assert_string_equal(or_empty(facts.activity), or_empty(cases[i].activity));
+		assert_int_equal(facts.doing, cases[i].doing);
+		assert_string_equal(facts.key.id, "0123abcd");
+		assert_string_equal(facts.key.profile, "default");
+		assert_null(facts.key.host);
+		assert_int_equal(facts.since_us, 9);
+		assert_int_equal(facts.state_since_us, 7);
+	}
+}
+
+static void what_holds_a_session_is_said_before_its_reason(void **state UNUSED)
+{
+	struct roster_entry entry = entry_with((struct view){ .reason = (char *)"it was killed" });
+	struct facts facts = facts_of(&entry);
+	assert_string_equal(facts_reason(&facts), "it was killed");
+	entry.row.held = (char *)"it ended too often";
+	facts = facts_of(&entry);
+	assert_string_equal(facts.reason, "it was killed");
+	assert_string_equal(facts_reason(&facts), "it ended too often");
+}
+
+static void each_mark_has_its_cause(void **state UNUSED)
+{
+	struct roster_entry entry = entry_with((struct view){ .state = STATE_STOPPED });
+	assert_int_equal(facts_of(&entry).marks, 0);
+	entry.row.held = (char *)"it ended too often";
+	assert_int_equal(facts_of(&entry).marks, MARK_HELD);
+	entry.row.held = NULL;
+	entry.row.backend = (char *)"container";
+	assert_int_equal(facts_of(&entry).marks, MARK_CONTAINER);
+	entry.row.backend = (char *)PLACE_DEFAULT;
+	entry.row.ending = ENDING_UNDECIDED;
+	assert_int_equal(facts_of(&entry).marks, MARK_UNDECIDED);
+	assert_true(facts_of(&entry).asks_first);
+	entry.row.ending = ENDING_NONE;
+	entry.row.workspace = (char *)"worktree";
+	assert_int_equal(facts_of(&entry).marks, MARK_WORKTREE);
+	entry.row.workspace = (char *)"clone";
+	assert_int_equal(facts_of(&entry).marks, MARK_CLONE);
+	entry.row.workspace = NULL;
+	entry.view.host = (char *)"far";
+	assert_int_equal(facts_of(&entry).marks, MARK_ELSEWHERE);
+	assert_string_equal(facts_of(&entry).runs_on, "far");
+	entry.view.host = NULL;
+	entry.view.is_sharing = true;
+	assert_int_equal(facts_of(&entry).marks, MARK_SHARED);
+	assert_ptr_equal(facts_of(&entry).shared, &entry.row.shared);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_words_are_those_of_the_view),
+		cmocka_unit_test(what_holds_a_session_is_said_before_its_reason),
+		cmocka_unit_test(each_mark_has_its_cause),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
