@@ -181,14 +181,6 @@ static void pack_column(const struct field *column, const struct store_row *row,
 	}
 }
 
-static const char *next_id(const struct conversation *conversation, const struct attempt *attempt)
-{
-	const char *id = attempt ? attempt->session_id : NULL;
-	bool is_known = naming_same_session_id(id, conversation->session_id) ||
-			naming_has_session_id(&conversation->previous, id);
-	return is_known ? NULL : id;
-}
-
 static void pack_instance(const struct instance *instance, struct strbuf *storage)
 {
 	/* Without a socket there is no run, whatever its other fields say. */
@@ -215,7 +207,7 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.config_home = conversation->config_home,
 		.run = has_run ? place_run_of(instance) : none,
 		.rung = attempt ? attempt->rung : RUNG_NONE,
-		.next_session_id = (char *)(uintptr_t)next_id(conversation, attempt),
+		.next_session_id = (char *)(uintptr_t)instance_next_session_id(instance),
 		.shared = conversation->shared,
 		.copy_of = instance->copy_of,
 		.since = instance->observed.since,

@@ -2,8 +2,7 @@
 #include "engine/conversation/discover.h"
 
 #include "base/fsutil.h"
-#include "driver/store/trash.h"
-#include "engine/conversation/owner.h"
+#include "engine/deck/known.h"
 #include "model/agent/registry.h"
 #include "model/session/naming.h"
 
@@ -28,20 +27,21 @@ void discover_close(struct discovery *discovery)
 
 /* ---- owners ----------------------------------------------------------------------------------- */
 
-static void add_instance(struct discover_owners *owners, const struct instance *instance,
-			 const char *profile, bool is_removed)
+static void add_session(struct discover_owners *owners, const struct known_session *session)
 {
+	const struct instance *instance = session->instance;
 	const struct conversation *conversation = &instance->conversation;
 	struct discover_owner owner = {
 		.session_id = conversation->session_id,
-		.bond = is_removed ? DISCOVER_REMOVED : DISCOVER_HAS,
+		.bond = session->is_removed ? DISCOVER_REMOVED : DISCOVER_HAS,
 		.id = instance->id,
 		.title = instance->title,
-		/* borrowed: it is copied */
-		.profile = (char *)profile,
+		.profile = session->profile,
 	};
 	discover_owners_add(owners, &owner);
-	if (!is_removed)
+	owner.session_id = (char *)(uintptr_t)instance_next_session_id(instance);
+	discover_owners_add(owners, &owner);
+	if (!session->is_removed)
 		owner.bond = DISCOVER_HAD;
 	for (size_t i = 0; i < conversation->previous.count; i++) {
 		owner.session_id = conversation->previous.items[i];
@@ -53,54 +53,23 @@ static void add_instance(struct discover_owners *owners, const struct instance *
 	}
 }
 
-/* A row may be newer than the manifest, which was replaced in between. */
-static void add_row(struct discover_owners *owners, const struct store_row *row,
-		    const char *profile)
+static void add_sessions(struct deck *deck, const struct known *known,
+			 struct discover_owners *owners)
 {
-	struct discover_owner owner = { .session_id = row->session_id,
-					.bond = DISCOVER_HAS,
-					.id = row->id,
-					.title = row->title,
-					.profile = (char *)profile };
-	discover_owners_add(owners, &owner);
-	owner.session_id = row->next_session_id;
-	discover_owners_add(owners, &owner);
-}
-
-static void warn_of(struct deck *deck, const char *what, const char *name)
-{
-	cleanup_free char *shown = visible(name);
-	deck_warn(deck,
-		  "the manifest of %s %s cannot be read: its conversation is listed as if no "
-		  "session had it",
-		  what, shown);
-}
-
-static int add_profile(struct deck *deck, const struct owner_profile *profile,
-		       struct discover_owners *owners, struct error *err)
-{
-	cleanup_trash struct trash trash = { 0 };
-	const char *name = store_profile(profile->store);
-	for (size_t i = 0; i < profile->rows.count; i++) {
-		const struct store_row *row = &profile->rows.rows[i];
-		cleanup_instance struct instance *instance = NULL;
-		if (row->damage || store_load(profile->store, row->base, &instance, NULL) < 0)
-			warn_of(deck, "session", row->id);
-		if (!row->damage)
-			add_row(owners, row, name);
-		if (instance)
-			add_instance(owners, instance, name, false);
+	for (size_t i = 0; i < known->count; i++) {
+		const struct known_session *session = &known->sessions[i];
+		cleanup_free char *shown = visible(session->is_removed ? session->base
+								       : session->id);
+		if (session->is_damaged)
+			deck_warn(
+				deck,
+				"the manifest of %s %s cannot be read: its conversation is listed "
+				"as if no session had it",
+				session->is_removed ? "the removed session" : "session", shown);
+		if (session->instance)
+			add_session(owners, session);
 	}
-	if (trash_list(profile->store, &trash, err) < 0)
-		return -1;
-	for (size_t i = 0; i < trash.count; i++) {
-		const struct removed *removed = &trash.items[i];
-		if (removed->instance)
-			add_instance(owners, removed->instance, name, true);
-		else if (!removed->is_rest)
-			warn_of(deck, "the removed session", removed->base);
-	}
-	return 0;
+	discover_owners_sort(owners);
 }
 
 /* ---- shelves ---------------------------------------------------------------------------------- */
@@ -118,19 +87,19 @@ static void add_home(const struct deck *deck, const char *home, struct strvec *h
 
 /* The homes of this caller, the usual one, and those of sessions. */
 static void find_homes(const struct deck *deck, const struct agent *agent,
-		       const struct owner_profiles *profiles, struct strvec *ret)
+		       const struct known *known, struct strvec *ret)
 {
 	cleanup_strvec struct strvec real = { 0 };
 	cleanup_free char *mine = deck_config_home(deck, agent);
 	cleanup_free char *usual = deck_default_home(deck, agent);
 	add_home(deck, mine, ret, &real);
 	add_home(deck, usual, ret, &real);
-	for (size_t i = 0; i < profiles->count; i++)
-		for (size_t j = 0; j < profiles->items[i].rows.count; j++) {
-			const struct store_row *row = &profiles->items[i].rows.rows[j];
-			if (!row->damage && streq(row->agent, agent->name))
-				add_home(deck, row->config_home, ret, &real);
-		}
+	for (size_t i = 0; i < known->count; i++) {
+		const struct instance *instance = known->sessions[i].instance;
+		if (instance && !known->sessions[i].is_removed &&
+		    streq(instance->agent, agent->name))
+			add_home(deck, instance->conversation.config_home, ret, &real);
+	}
 }
 
 static void count_unread(struct discovery *discovery, const char *problem)
@@ -173,8 +142,8 @@ static bool continues(const struct agent *agent)
 	       !agent->isolation_arguments.count && !agent->isolation_environment.count;
 }
 
-static int add_shelves(struct deck *deck, const struct owner_profiles *profiles,
-		       struct discovery *discovery, struct error *err)
+static int add_shelves(struct deck *deck, const struct known *known, struct discovery *discovery,
+		       struct error *err)
 {
 	const struct registry *registry;
 	const struct agent *only = NULL;
@@ -186,7 +155,7 @@ static int add_shelves(struct deck *deck, const struct owner_profiles *profiles,
 		cleanup_strvec struct strvec homes = { 0 };
 		if (!continues(agent) || (only && !streq(agent->name, only->name)))
 			continue;
-		find_homes(deck, agent, profiles, &homes);
+		find_homes(deck, agent, known, &homes);
 		for (size_t j = 0; j < homes.count; j++)
 			if (add_shelf(discovery, agent, i, homes.items[j], err) < 0)
 				return -1;
@@ -198,14 +167,11 @@ int discover_open(struct deck *deck, const struct discover_order *order, struct 
 		  struct error *err)
 {
 	cleanup_discovery struct discovery discovery = { .order = *order };
-	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
-	if (owner_list(deck, &profiles, err) < 0)
+	cleanup_known struct known known = { 0 };
+	if (known_gather(deck, &known, err) < 0)
 		return -1;
-	for (size_t i = 0; i < profiles.count; i++)
-		if (add_profile(deck, &profiles.items[i], &discovery.owners, err) < 0)
-			return -1;
-	discover_owners_sort(&discovery.owners);
-	if (add_shelves(deck, &profiles, &discovery, err) < 0)
+	add_sessions(deck, &known, &discovery.owners);
+	if (add_shelves(deck, &known, &discovery, err) < 0)
 		return -1;
 	discovery.count = discover_plan(discovery.items, discovery.count, &discovery.owners,
 					&order->filter);

@@ -58,12 +58,12 @@ int owner_list(struct deck *deck, struct owner_profiles *ret, struct error *err)
 	return 0;
 }
 
-int owner_fail_unread(const struct store_row *row, struct error *err)
+int owner_fail_unread(const char *id, struct error *err)
 {
 	return error_set(err, ERROR_CORRUPT,
 			 "the manifest of session %s cannot be read, and it may have the "
 			 "conversation: repair or remove that session first",
-			 row->id);
+			 id);
 }
 
 int owner_check_read(const struct owner_profiles *profiles, struct error *err)
@@ -71,7 +71,7 @@ int owner_check_read(const struct owner_profiles *profiles, struct error *err)
 	for (size_t i = 0; i < profiles->count; i++)
 		for (size_t j = 0; j < profiles->items[i].rows.count; j++)
 			if (profiles->items[i].rows.rows[j].damage)
-				return owner_fail_unread(&profiles->items[i].rows.rows[j], err);
+				return owner_fail_unread(profiles->items[i].rows.rows[j].id, err);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ void owner_profiles_free(struct owner_profiles *profiles);
 
 /* For who gives a conversation to a session that is not in these rows: a session that cannot be
  * read may have it. */
-int owner_fail_unread(const struct store_row *row, struct error *err);
+int owner_fail_unread(const char *id, struct error *err);
 int owner_check_read(const struct owner_profiles *profiles, struct error *err);
 
 /* Is this row, of a profile in that list, the instance's own? */

@@ -4,6 +4,7 @@
 #include "base/fsutil.h"
 #include "driver/transcript/shelf.h"
 #include "driver/transcript/transcript.h"
+#include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "model/session/naming.h"
@@ -29,29 +30,70 @@ void entry_clear(struct entry *entry)
 
 /* ---- what this machine has already ------------------------------------------------------------ */
 
-static int fail_imported(const struct owned_session *owner, struct error *err)
+int entry_find_owners(const struct deck *deck, struct known *ret, struct error *err)
 {
-	cleanup_free char *shown = visible(owner->title);
+	cleanup_known struct known known = { 0 };
+	if (known_gather(deck, &known, err) < 0)
+		return -1;
+	for (size_t i = 0; i < known.count; i++)
+		if (known.sessions[i].is_damaged && !known.sessions[i].is_removed)
+			return owner_fail_unread(known.sessions[i].id, err);
+	*ret = known;
+	known = (struct known){ 0 };
+	return 0;
+}
+
+static bool has_conversation(const struct known_session *session, const char *session_id)
+{
+	const struct instance *instance = session->instance;
+	return naming_same_session_id(instance->conversation.session_id, session_id) ||
+	       naming_same_session_id(instance_next_session_id(instance), session_id);
+}
+
+static const struct known_session *by_conversation(const struct known *known,
+						   const struct parcel *parcel)
+{
+	for (size_t i = 0; parcel->session_id && i < known->count; i++) {
+		const struct known_session *session = known->sessions + i;
+		if (session->instance && streq(session->instance->agent, parcel->agent) &&
+		    has_conversation(session, parcel->session_id))
+			return session;
+	}
+	return NULL;
+}
+
+static const struct known_session *by_origin(const struct known *known, const char *origin)
+{
+	for (size_t i = 0; i < known->count; i++) {
+		const struct instance *instance = known->sessions[i].instance;
+		if (instance && streq(or_empty(instance->imported_from), origin))
+			return known->sessions + i;
+	}
+	return NULL;
+}
+
+static int fail_imported(const struct known_session *owner, struct error *err)
+{
+	cleanup_free char *shown = visible(owner->instance->title);
 	return error_set(err, ERROR_EXISTS,
 			 "this session was imported before, as session '%s' (%s) in profile %s: "
 			 "remove that one first",
 			 shown, owner->id, owner->profile);
 }
 
-static int fail_owned(const struct entry *entry, const struct owned_session *owner,
+static int fail_owned(const struct entry *entry, const struct known_session *owner,
 		      struct error *err)
 {
-	cleanup_free char *shown = visible(owner->title);
+	cleanup_free char *shown = visible(owner->instance->title);
 	const char *conversation = entry->parcel->session_id;
-	const bool has_it = naming_same_session_id(owner->session_id, conversation) ||
-			    naming_same_session_id(owner->next_session_id, conversation);
+	const bool has_it = has_conversation(owner, conversation);
 	cleanup_free char *hint = hint_named(owner->profile, owner->id);
 	if (owner->is_removed)
 		return error_set(err, ERROR_EXISTS,
 				 "this session was removed here, and is in the trash of profile %s "
 				 "as '%s' (%s): bring it back with agentdeck undo %s",
 				 owner->profile, shown, owner->id, hint);
-	if (conversation && owner->session_id && !has_it)
+	if (conversation && owner->instance->conversation.session_id && !has_it)
 		return error_set(err, ERROR_EXISTS,
 				 "it is here already, as session '%s' (%s) in profile %s, and has "
 				 "another conversation now",
@@ -71,17 +113,16 @@ static bool is_latest(const struct parcel *parcel)
 }
 
 /* A session has one owner in all profiles and homes of this user: two would be continued apart. */
-int entry_check_owners(const struct entry *entry, const struct owned *owned, struct error *err)
+int entry_check_owners(const struct entry *entry, const struct known *known, struct error *err)
 {
 	const struct parcel *parcel = entry->parcel;
-	const struct owned_session *owner = owned_by_conversation(owned, parcel->agent,
-								  parcel->session_id);
-	const struct owned_session *same = owned_by_origin(owned, entry->origin);
+	const struct known_session *owner = by_conversation(known, parcel);
+	const struct known_session *same = by_origin(known, entry->origin);
 	if (!same && entry->kind == ENTRY_RESTORE && parcel->imported_from)
-		same = owned_by_origin(owned, parcel->imported_from);
+		same = by_origin(known, parcel->imported_from);
 	if (!owner && (entry->kind == ENTRY_RESTORE || is_latest(parcel)))
-		owner = same ? same : owned_by_id(owned, parcel->id);
-	if (owner)
+		owner = same ? same : known_find(known, parcel->id);
+	if (owner && owner->instance)
 		return fail_owned(entry, owner, err);
 	/* One without a conversation may come again after its removal. */
 	return same && !same->is_removed ? fail_imported(same, err) : 0;

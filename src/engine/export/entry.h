@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine/export/owned.h"
+#include "engine/deck/known.h"
 #include "engine/export/unpack-file.h"
 #include "engine/run/add.h"
 
@@ -43,8 +43,10 @@ char *entry_moved(const struct strvec *moves, const char *path) MUST_USE;
 int entry_settle(struct deck *deck, const struct unpack_file *file,
 		 const struct unpack_order *order, struct entry *entry, struct error *err);
 
+/* All sessions.  ERROR_CORRUPT: one cannot be read, and may have any conversation. */
+int entry_find_owners(const struct deck *deck, struct known *ret, struct error *err);
 /* ERROR_EXISTS: one of these is this session, or has its conversation. */
-int entry_check_owners(const struct entry *entry, const struct owned *owned, struct error *err);
+int entry_check_owners(const struct entry *entry, const struct known *known, struct error *err);
 
 /* Whether its conversation is in its place already.  ERROR_EXISTS: another one of this id is on
  * this disk.  ERROR_SYSTEM: also if a directory that may have it cannot be read. */

@@ -140,7 +140,7 @@ static void refuse_home(struct restore_step *step)
 }
 
 /* A step that has its title was looked at before, when its agent was not here yet. */
-static void look_at(struct deck *deck, struct restore_plan *plan, const struct owned *owned,
+static void look_at(struct deck *deck, struct restore_plan *plan, const struct known *known,
 		    struct restore_step *step)
 {
 	const struct unpack_file *file = &plan->file;
@@ -152,7 +152,7 @@ static void look_at(struct deck *deck, struct restore_plan *plan, const struct o
 	const bool is_settled = entry_settle(deck, file, &order, &entry, &why) == 0;
 	/* Check the owners first: a conversation that a session here has needs no directory. */
 	cleanup_error struct error taken = { 0 };
-	if (entry_check_owners(&entry, owned, &taken) < 0)
+	if (entry_check_owners(&entry, known, &taken) < 0)
 		refuse(step, RESTORE_HERE, taken.message);
 	else if (is_settled && entry_check_disk(&entry, &is_there, &taken) < 0)
 		refuse(step, RESTORE_REFUSE, taken.message);
@@ -193,14 +193,16 @@ static void tell_useless_moves(struct restore_plan *plan)
 }
 
 /* Titles that are here. */
-static struct json_object *titles_of(const struct owned *owned)
+static struct json_object *titles_of(const struct known *known)
 {
 	struct json_object *taken = json_object_new_object();
-	for (size_t i = 0; i < owned->count; i++) {
-		cleanup_free char *name = xasprintf("%s/%s", owned->items[i].profile,
-						    owned->items[i].title);
-		if (!owned->items[i].is_removed)
-			json_set_bool(taken, name, true);
+	for (size_t i = 0; i < known->count; i++) {
+		const struct known_session *session = &known->sessions[i];
+		if (session->is_removed || !session->instance)
+			continue;
+		cleanup_free char *name = xasprintf("%s/%s", session->profile,
+						    session->instance->title);
+		json_set_bool(taken, name, true);
 	}
 	return taken;
 }
@@ -209,20 +211,21 @@ int restore_look(struct deck *deck, const struct restore_order *order, struct re
 		 struct error *err)
 {
 	cleanup_restore_plan struct restore_plan plan = RESTORE_NO_PLAN;
-	cleanup_owned struct owned owned = { 0 };
+	cleanup_known struct known known = { 0 };
 	plan.moves = order->moves;
-	if (unpack_open(order->file, &plan.file, err) < 0 || owned_list(deck, &owned, err) < 0)
+	if (unpack_open(order->file, &plan.file, err) < 0 ||
+	    entry_find_owners(deck, &known, err) < 0)
 		return -1;
 	preferences_compare(deck, &plan.file.parcels, &plan.coming, &plan.told);
 	tell_useless_moves(&plan);
-	plan.taken = titles_of(&owned);
+	plan.taken = titles_of(&known);
 	plan.claimed = json_object_new_object();
 	plan.count = plan.file.parcels.count;
 	plan.steps = xcalloc(plan.count + 1, sizeof(*plan.steps));
 	for (size_t i = 0; i < plan.count; i++) {
 		struct restore_step *step = &plan.steps[i];
 		step->parcel = &plan.file.parcels.items[i];
-		look_at(deck, &plan, &owned, step);
+		look_at(deck, &plan, &known, step);
 	}
 	*ret = plan;
 	plan = RESTORE_NO_PLAN;
@@ -336,13 +339,13 @@ static void take_back(struct deck *deck, struct restore_plan *plan)
 /* The user's agents are there now. */
 static int look_again(struct deck *deck, struct restore_plan *plan, struct error *err)
 {
-	cleanup_owned struct owned owned = { 0 };
+	cleanup_known struct known known = { 0 };
 	deck_forget_agents(deck);
-	if (owned_list(deck, &owned, err) < 0)
+	if (entry_find_owners(deck, &known, err) < 0)
 		return -1;
 	for (size_t i = 0; i < plan->count; i++)
 		if (plan->steps[i].awaits_agent)
-			look_at(deck, plan, &owned, &plan->steps[i]);
+			look_at(deck, plan, &known, &plan->steps[i]);
 	return 0;
 }
 

@@ -6,9 +6,10 @@
 static int make(struct deck *deck, const struct unpack_file *file, struct entry *entry,
 		struct instance **ret, struct error *err)
 {
-	cleanup_owned struct owned owned = { 0 };
+	cleanup_known struct known known = { 0 };
 	bool is_there = false;
-	if (owned_list(deck, &owned, err) < 0 || entry_check_owners(entry, &owned, err) < 0 ||
+	if (entry_find_owners(deck, &known, err) < 0 ||
+	    entry_check_owners(entry, &known, err) < 0 ||
 	    entry_check_disk(entry, &is_there, err) < 0)
 		return -1;
 	if (entry->parcel->number && !is_there && entry_plant(deck, file, entry, err) < 0)

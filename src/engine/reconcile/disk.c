@@ -230,7 +230,7 @@ static bool is_of_a_session(const struct found *found, const struct known *known
 {
 	const struct known_session *session = known_find(known, found->session);
 	/* A directory in place of a removed session's is another's. */
-	return session && (found->kind != STRAY_DIRECTORY || session->where == STRAY_OF_LISTED);
+	return session && (found->kind != STRAY_DIRECTORY || !session->is_removed);
 }
 
 static int compare_found(const struct deck *deck, const struct found *found,
@@ -250,16 +250,18 @@ static void compare_trees_of(const struct known *known, struct strays *strays)
 {
 	for (size_t i = 0; i < known->count; i++) {
 		const struct known_session *session = known->sessions + i;
-		if (!session->tree || session->where != STRAY_OF_LISTED ||
-		    access(session->tree, F_OK) == 0 || errno != ENOENT)
+		const struct workspace *tree = session->instance ? session->instance->workspace
+								 : NULL;
+		if (!tree || !tree->is_made || !tree->path || session->is_removed ||
+		    access(tree->path, F_OK) == 0 || errno != ENOENT)
 			continue;
 		const struct stray_facts facts = {
 			.kind = STRAY_TREE,
-			.session = session->where,
+			.session = STRAY_OF_LISTED,
 			.presence = STRAY_MISSING,
 			.missed = 2,
 		};
-		struct stray *stray = strays_add(strays, &facts, session->tree);
+		struct stray *stray = strays_add(strays, &facts, tree->path);
 		if (stray)
 			stray->session = xstrdup(session->id);
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/container/resolve.h"
 #include "engine/place/container/survey.h"
 #include "engine/reconcile/reconcile-internal.h"
 #include "engine/reconcile/reconcile.h"
@@ -94,10 +95,13 @@ struct asked *asked_engines(struct deck *deck, const struct known *known, struct
 {
 	struct asked *asked = xcalloc(1, sizeof(*asked));
 	const struct settings *settings = &deck->settings;
-	for (size_t i = 0; i < known->count; i++)
-		if (known->sessions[i].engine)
-			ask(deck, asked, &known->sessions[i].address,
-			    known->sessions[i].has_container, strays);
+	for (size_t i = 0; i < known->count; i++) {
+		const struct instance *instance = known->sessions[i].instance;
+		const struct container_needs needs = instance ? container_needs(instance)
+							      : (struct container_needs){ 0 };
+		if (needs.engine)
+			ask(deck, asked, &needs.address, instance_has_container(instance), strays);
+	}
 	ask_by_name(deck, asked, settings->container.engine, strays);
 	for (size_t i = 0; i < settings->group_count; i++)
 		ask_by_name(deck, asked, settings->groups[i].container.engine, strays);
@@ -150,7 +154,9 @@ static void compare_item(const struct answer *answer, const struct survey_item *
 	cleanup_free char *directory = xstrdup_or_null(kept);
 	const struct stray_facts facts = {
 		.kind = item->kind,
-		.session = session ? session->where : STRAY_OF_NONE,
+		.session = !session              ? STRAY_OF_NONE
+			   : session->is_removed ? STRAY_OF_REMOVED
+						 : STRAY_OF_LISTED,
 		.presence = STRAY_THERE,
 		.is_ours = true,
 		.is_renamed = item->kind != STRAY_IMAGE_NAME && is_renamed(item),
@@ -196,10 +202,10 @@ static void compare_session(const struct deck *deck, const struct answer *answer
 	struct stray_facts facts = { .kind = STRAY_CONTAINER, .session = STRAY_OF_LISTED };
 	/* What another engine does not have is not gone. */
 	const char *kind = engine_kind_name(engine_kind_of(answer->engine));
-	int r = streq(kind, session->engine)
-			? look_for(deck, answer, session, &facts, &err)
-			: error_set(&err, ERROR_UNAVAILABLE, "%s answers in the place of %s", kind,
-				    session->engine);
+	const char *own = container_needs(session->instance).engine;
+	int r = streq(kind, own) ? look_for(deck, answer, session, &facts, &err)
+				 : error_set(&err, ERROR_UNAVAILABLE,
+					     "%s answers in the place of %s", kind, own);
 	struct stray *stray = strays_add(strays, &facts, session->base);
 	if (!stray)
 		return;
@@ -218,10 +224,12 @@ void asked_compare(const struct deck *deck, struct asked *asked, const struct kn
 				     strays);
 	for (size_t i = 0; i < known->count; i++) {
 		const struct known_session *session = known->sessions + i;
-		const struct answer *answer = session->has_container
-						      ? answer_of(asked, session->address.url)
-						      : NULL;
-		if (answer && answer->engine && session->where == STRAY_OF_LISTED)
+		const struct instance *instance = session->instance;
+		if (session->is_removed || !instance || !instance_has_container(instance))
+			continue;
+		const struct answer *answer = answer_of(asked,
+							container_needs(instance).address.url);
+		if (answer && answer->engine)
 			compare_session(deck, answer, session, strays);
 	}
 }

@@ -2,7 +2,6 @@
  *
  * What the files of this folder share.
  *
- *   known.c          the sessions
  *   strays.c         what was found
  *   engines.c        what engines have
  *   disk.c           trees and directories
@@ -11,7 +10,8 @@
  */
 #pragma once
 
-#include "engine/reconcile/known.h"
+#include "engine/deck/known.h"
+#include "model/plan/reconcile.h"
 
 struct stray;
 struct strays;

@@ -271,6 +271,17 @@ bool run_is_shell(const struct run *run)
 	return attempt && attempt->rung == RUNG_SHELL;
 }
 
+const char *instance_next_session_id(const struct instance *instance)
+{
+	const struct conversation *conversation = &instance->conversation;
+	/* Without a socket there is no run, whatever its other fields say. */
+	const struct attempt *attempt = instance->run.socket ? run_attempt(&instance->run) : NULL;
+	const char *id = attempt ? attempt->session_id : NULL;
+	bool is_known = naming_same_session_id(id, conversation->session_id) ||
+			naming_has_session_id(&conversation->previous, id);
+	return is_known ? NULL : id;
+}
+
 static void strvec_without(struct strvec *vec, const char *session_id)
 {
 	struct strvec kept = { 0 };

@@ -329,6 +329,8 @@ const char *attempt_why(const struct attempt *attempt);
 /* The run's tmux server: the window of a run with a capsule, else its server.  Borrowed. */
 const struct process_id *run_tmux_server(const struct run *run);
 struct place_run place_run_of(const struct instance *instance);
+/* The id that its run is about to take; NULL: it keeps the conversation's.  Borrowed. */
+const char *instance_next_session_id(const struct instance *instance);
 /* The attempt that runs now, NULL when there is no run.  Borrowed. */
 const struct attempt *run_attempt(const struct run *run);
 /* Is it only a shell in the agent's place? */

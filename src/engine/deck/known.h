@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All sessions of all profiles, also those in the trash: whatever bears one of their ids is theirs.
+ * All sessions of this user: those of every profile, and those in the trash.
  */
 #pragma once
 
-#include "driver/engine/engine.h"
 #include "engine/deck/deck.h"
-#include "model/plan/reconcile.h"
 
 struct known_session {
-	char *id, *base, *title, *profile, *directory;
-	enum stray_session where; /* STRAY_OF_LISTED or STRAY_OF_REMOVED */
-	char *tree;               /* that was made for it, or NULL */
-	/* of a session in a container, else NULL; it may have something of the session, or not */
-	char *engine;
-	bool has_container;
-	struct engine_address address;
+	char *profile, *base, *id;
+	bool is_removed;           /* it is in the trash */
+	bool is_damaged;           /* its manifest is there and cannot be read */
+	struct instance *instance; /* NULL: it is damaged, or was removed just now */
 };
 
 struct known {
@@ -25,8 +20,7 @@ struct known {
 void known_clear(struct known *known);
 #define cleanup_known CLEANUP(known_clear)
 
-/* An error if a single profile cannot be read: then it is not known what has no session.  A session
- * whose manifest is damaged is known by its directory. */
+/* Fails if a single profile cannot be read: then it is not known what has no session. */
 int known_gather(const struct deck *deck, struct known *ret, struct error *err);
 
 /* The session of this id; NULL: there is none.  Borrowed. */
