@@ -456,13 +456,13 @@ static void an_agent_whose_turn_failed_is_listed_with_the_error(void **state)
 	assert_int_equal(
 		activityfile_write(cage->directory, &failed, &(struct announced){ 0 }, NULL), 0);
 	cleanup_view struct view view = view_of(&cage->row);
-	assert_true(view.has_failed);
+	assert_int_equal(view.note, VIEW_FAILED);
 	assert_string_equal(view.reason, "failed: rate limit");
 	/* Its screen is as it was. */
 	show(cage, "> hello");
 	activity_look(&cage->deck, &cage->row);
 	cleanup_view struct view again = view_of(&cage->row);
-	assert_true(again.has_failed);
+	assert_int_equal(again.note, VIEW_FAILED);
 }
 
 static void an_agent_may_wait_at_its_prompt(void **state)

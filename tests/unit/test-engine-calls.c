@@ -311,7 +311,7 @@ static void try(size_t call, enum fault fault)
 {
 	reset();
 	calls[call].prepare();
-	fixture.engine->has_facts = false;
+	fixture.engine->facts.version = NULL;
 	/* A look is repeated when an old connection turns out to be closed. */
 	tell("/fake/fault?call=%s&kind=%s&times=%d", calls[call].name, faults[fault],
 	     calls[call].kind == LOOKS ? 9 : 1);

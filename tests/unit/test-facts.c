@@ -89,7 +89,7 @@ static void each_mark_has_its_cause(void **state UNUSED)
 	assert_int_equal(facts_of(&entry).marks, MARK_ELSEWHERE);
 	assert_string_equal(facts_of(&entry).runs_on, "far");
 	entry.view.host = NULL;
-	entry.view.is_sharing = true;
+	entry.view.note = VIEW_SHARING;
 	assert_int_equal(facts_of(&entry).marks, MARK_SHARED);
 	assert_ptr_equal(facts_of(&entry).shared, &entry.row.shared);
 }

@@ -279,11 +279,11 @@ static void a_row_tells_of_a_running_one_only(void **state)
 	};
 	assert_int_equal(process_identify(getpid(), &row.run.server, NULL), 0);
 	cleanup_view struct view view = view_of(&row);
-	assert_true(view.is_sharing);
+	assert_int_equal(view.note, VIEW_SHARING);
 	assert_string_equal(view.reason, "shares conversation " NEW " of 'owner' (" OWNER ")");
 	row.state = STATE_STOPPED;
 	cleanup_view struct view stopped = view_of(&row);
-	assert_false(stopped.is_sharing);
+	assert_int_equal(stopped.note, VIEW_PLAIN);
 	assert_null(stopped.reason);
 }
 

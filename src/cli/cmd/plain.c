@@ -64,7 +64,7 @@ static size_t number_of(struct plain *plain, const char *id)
 
 static bool needs_user(const struct roster_entry *entry)
 {
-	return doing_needs_user(doing_of(&entry->view)) || entry->view.is_undecided ||
+	return doing_needs_user(doing_of(&entry->view)) || entry->view.note == VIEW_UNDECIDED ||
 	       entry->row.held;
 }
 

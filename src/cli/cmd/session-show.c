@@ -345,7 +345,7 @@ static void print_shared(const struct view *view, const struct shared_conversati
 	cleanup_free char *text = shared_conversation_text(shared);
 	if (!text)
 		return;
-	if (!view->is_sharing) {
+	if (view->note != VIEW_SHARING) {
 		line("  was in", text);
 		return;
 	}
@@ -362,7 +362,7 @@ static char *status_text(const struct view *view)
 	char span[CLOCK_TEXT_SIZE];
 	cleanup_free char *text = view_text(view);
 	const bool is_plain = state_is_running(view->state) && !view->is_silent &&
-			      !view->is_sharing;
+			      view->note != VIEW_SHARING;
 	if (!is_plain || view->activity_since <= 0)
 		return TAKE_PTR(text);
 	return xasprintf("%s for %s", text,

@@ -90,7 +90,7 @@ static int start_instead(struct app *app, const struct decision *outcome, struct
 	const struct options *given = app->options;
 	const struct start_order order = {
 		.base = outcome->base,
-		.how = { .leaves_setup = given->no_setup, .may_rebuild = given->rebuild },
+		.how = { .leaves_setup = given->no_setup, .place.may_rebuild = given->rebuild },
 		.no_wait = given->no_wait,
 		.no_supervise = given->no_supervise,
 	};
@@ -114,7 +114,7 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 		.wish = given->fresh ? START_FRESH : START_RESUME,
 		.takes_over = app->takes_over,
 		.leaves_setup = given->no_setup,
-		.may_rebuild = given->rebuild,
+		.place.may_rebuild = given->rebuild,
 	};
 	if (decide_start(app, row, &how, &decision, err) < 0)
 		return -1;

@@ -197,11 +197,11 @@ static int begin(struct app *app, const struct start_order *order, struct lifecy
 	bool needs_rebuild = false;
 	struct lifecycle_order how = order->how;
 	how.takes_over = app->takes_over;
-	how.ret_needs_rebuild = &needs_rebuild;
+	how.place.ret_needs_rebuild = &needs_rebuild;
 	int r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
-	if (r < 0 && needs_rebuild && !how.may_rebuild && ask_rebuild(app, &why) == 0) {
+	if (r < 0 && needs_rebuild && !how.place.may_rebuild && ask_rebuild(app, &why) == 0) {
 		error_clear(&why);
-		how.may_rebuild = true;
+		how.place.may_rebuild = true;
 		/* A restart has ended it already. */
 		how.kind = START_UNLESS_RUNNING;
 		r = lifecycle_start(&app->deck, order->base, &how, ret, &why);

@@ -159,15 +159,15 @@ char *view_text(const struct view *view)
 		return xasprintf("%s on %s", instance_state_name(view->state), view->host);
 	if (view->is_silent)
 		return xasprintf("%s: %s", state, or_empty(view->reason));
-	if (view->is_suspended || (view->has_failed && !view->is_sharing))
+	if (view->note == VIEW_SUSPENDED || view->note == VIEW_FAILED)
 		return xasprintf("%s, %s", state, view->reason);
-	if (view->is_sharing)
+	if (view->note == VIEW_SHARING)
 		return xasprintf("%s, %s: %s", state, instance_activity_name(view->activity),
 				 view->reason);
 	if (view->state == STATE_RUNNING && view->activity != ACTIVITY_UNKNOWN)
 		return xasprintf("%s, %s%s", state, instance_activity_name(view->activity),
 				 view->is_old ? " (old)" : "");
-	if (view->is_undecided || view->is_freed)
+	if (view->note == VIEW_UNDECIDED || view->note == VIEW_FREED)
 		return xasprintf("ended, %s", or_empty(view->reason));
 	if (view->state == STATE_ERROR && view->reason)
 		return xasprintf("%s: %s", state, view->reason);
@@ -178,8 +178,7 @@ const char *view_color(const struct view *view)
 {
 	if (view->state == STATE_ERROR && !view->host)
 		return "red";
-	if (view->is_silent || view->is_suspended || view->has_failed || view->is_sharing ||
-	    view->is_undecided ||
+	if (view->is_silent || (view->note != VIEW_PLAIN && view->note != VIEW_FREED) ||
 	    (view->state == STATE_RUNNING && view->activity == ACTIVITY_WAITING))
 		return "yellow";
 	return view->state == STATE_RUNNING ? "green" : NULL;

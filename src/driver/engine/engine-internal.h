@@ -11,9 +11,9 @@ struct engine {
 	struct http *http;
 	enum engine_kind kind;
 	char *url, *version, *api_version;
-	int patience_ms; /* no call waits longer; 0: each as long as it should */
-	bool is_remote;  /* its files are not ours */
-	bool has_facts, is_rootless, counts_memory, counts_pids, counts_cpus;
+	int patience_ms;           /* no call waits longer; 0: each as long as it should */
+	bool is_remote;            /* its files are not ours */
+	struct engine_facts facts; /* without a version: not asked yet */
 };
 
 /* As engine_open(), but with this patience. */

@@ -253,36 +253,26 @@ static bool has_option(const struct json_object *info, const char *option)
 	return strvec_contains(&options, option);
 }
 
-static int learn_facts(struct engine *engine, struct error *err)
+int engine_facts(struct engine *engine, struct engine_facts *ret, struct error *err)
 {
 	cleanup_http_answer struct http_answer answer = { 0 };
-	if (engine->has_facts)
+	if (engine->facts.version) {
+		*ret = engine->facts;
 		return 0;
+	}
 	if (engine_get(engine, "/info", &answer, err) < 0)
 		return -1;
 	if (!engine_agreed(&answer))
 		return engine_refused(engine, &answer, err, "describe itself");
-	engine->is_rootless = has_option(answer.json, "name=rootless") ||
-			      json_get_bool(answer.json, "Rootless", false);
-	engine->counts_memory = json_get_bool(answer.json, "MemoryLimit", false);
-	engine->counts_pids = json_get_bool(answer.json, "PidsLimit", false);
-	engine->counts_cpus = json_get_bool(answer.json, "CpuCfsQuota", false);
-	engine->has_facts = true;
-	return 0;
-}
-
-int engine_facts(struct engine *engine, struct engine_facts *ret, struct error *err)
-{
-	if (learn_facts(engine, err) < 0)
-		return -1;
-	*ret = (struct engine_facts){
+	*ret = engine->facts = (struct engine_facts){
 		.kind = engine->kind,
 		.version = engine->version,
 		.api_version = engine->api_version,
-		.is_rootless = engine->is_rootless,
-		.counts_memory = engine->counts_memory,
-		.counts_pids = engine->counts_pids,
-		.counts_cpus = engine->counts_cpus,
+		.is_rootless = has_option(answer.json, "name=rootless") ||
+			       json_get_bool(answer.json, "Rootless", false),
+		.counts_memory = json_get_bool(answer.json, "MemoryLimit", false),
+		.counts_pids = json_get_bool(answer.json, "PidsLimit", false),
+		.counts_cpus = json_get_bool(answer.json, "CpuCfsQuota", false),
 	};
 	return 0;
 }

@@ -39,7 +39,7 @@ static unsigned marks_of(const struct roster_entry *entry)
 	unsigned marks = 0;
 	if (row->held)
 		marks |= MARK_HELD;
-	if (entry->view.is_sharing)
+	if (entry->view.note == VIEW_SHARING)
 		marks |= MARK_SHARED;
 	if (row->backend && !streq(row->backend, PLACE_DEFAULT))
 		marks |= MARK_CONTAINER;
@@ -76,13 +76,13 @@ struct facts facts_of(const struct roster_entry *entry)
 		.reason = view->reason,
 		.held = row->held,
 		.runs_on = view->host,
-		.shared = view->is_sharing ? &row->shared : NULL,
+		.shared = view->note == VIEW_SHARING ? &row->shared : NULL,
 		.doing = doing_of(view),
 		.state = view->state,
 		.marks = marks_of(entry),
 		.is_desired = row->desired == DESIRED_RUNNING,
 		.is_old = view->is_old,
-		.is_undecided = view->is_undecided,
+		.is_undecided = view->note == VIEW_UNDECIDED,
 		.asks_first = view_asks_first(row, view),
 		.since_us = entry->since_us,
 		.state_since_us = row->since,

@@ -73,6 +73,14 @@ static char *failure_text(const char *failure)
 	return text;
 }
 
+/* Takes the reason. */
+static void note(struct view *view, enum view_note note, char *reason)
+{
+	view->note = note;
+	free(view->reason);
+	view->reason = reason;
+}
+
 struct view view_of(const struct store_row *row)
 {
 	struct view view = { .state = row->state };
@@ -98,30 +106,23 @@ struct view view_of(const struct store_row *row)
 	why = state_is_running(row->state) ? place_silence(&row->run) : NULL;
 	view.is_silent = why != NULL;
 	view.reason = xstrdup_or_null(why ? why : row->reason);
-	view.is_undecided = row->ending == ENDING_UNDECIDED && row->state == STATE_STOPPED;
-	view.is_freed = row->ending == ENDING_FREED && row->state == STATE_STOPPED;
+	if (row->state == STATE_STOPPED)
+		view.note = row->ending == ENDING_UNDECIDED ? VIEW_UNDECIDED
+			    : row->ending == ENDING_FREED   ? VIEW_FREED
+							    : VIEW_PLAIN;
 	if (!state_is_running(row->state) || why)
 		return view;
 	cleanup_activity struct activity activity = { 0 };
 	activity_read(row->run.directory, &activity);
+	cleanup_free char *shared = shared_conversation_text(&row->shared);
 	view.activity = activity.activity;
 	view.activity_since = activity.since;
-	view.is_suspended = activity.is_suspended;
-	if (view.is_suspended) {
-		free(view.reason);
-		view.reason = xstrdup("suspended (Ctrl-Z): attach or send continues it");
-		return view;
-	}
-	if (activity.activity == ACTIVITY_IDLE && activity.failure) {
-		view.has_failed = true;
-		free(view.reason);
-		view.reason = failure_text(activity.failure);
-	}
-	cleanup_free char *shared = shared_conversation_text(&row->shared);
-	view.is_sharing = shared != NULL;
-	if (shared) {
-		free(view.reason);
-		view.reason = xasprintf("shares %s", shared);
-	}
+	if (activity.is_suspended)
+		note(&view, VIEW_SUSPENDED,
+		     xstrdup("suspended (Ctrl-Z): attach or send continues it"));
+	else if (shared)
+		note(&view, VIEW_SHARING, xasprintf("shares %s", shared));
+	else if (activity.activity == ACTIVITY_IDLE && activity.failure)
+		note(&view, VIEW_FAILED, failure_text(activity.failure));
 	return view;
 }

@@ -12,23 +12,24 @@
 #include "engine/place/alive.h"
 #include "model/session/state.h"
 
+/* What the reason of a view is about. */
+enum view_note {
+	VIEW_PLAIN,
+	VIEW_SUSPENDED, /* running: its user has suspended the agent */
+	VIEW_FAILED,    /* idle: its turn ended with an error */
+	VIEW_SHARING,   /* running, in a conversation that another instance owns */
+	VIEW_UNDECIDED, /* stopped: its user is to say what becomes of what it has left */
+	VIEW_FREED,     /* stopped: what can be made again is gone */
+};
+
 /* What view_of() finds by looking, not deeper than processes.  It corrects nothing on disk. */
 struct view {
 	enum instance_state state;
 	/* running, as far as is known: its server is there and does not answer */
 	bool is_silent;
-	/* running, in a conversation that another instance owns: reason tells */
-	bool is_sharing;
-	/* stopped, and its user is to say what becomes of what it has left: reason tells */
-	bool is_undecided;
-	/* stopped, and what can be made again is gone: reason tells */
-	bool is_freed;
+	enum view_note note;
 	enum instance_activity activity;
 	int64_t activity_since;
-	/* running, and its user has suspended the agent: reason tells */
-	bool is_suspended;
-	/* idle, since its turn ended with an error: reason tells */
-	bool has_failed;
 	/* the activity may be another one since more than 5 s (engine/screen/activity.h) */
 	bool is_old;
 	/* the run is another machine's: its name; then is_silent, and state is the last that it

@@ -337,8 +337,8 @@ int revive(struct deck *deck, const char *base, const struct revive_order *order
 			.mode = order->mode,
 			.start = { .wish = START_AGAIN,
 				   .takes_over = order->takes_over,
-				   .needs_scope = order->cause == REVIVE_AUTOMATIC,
-				   .leaves_paused = order->cause == REVIVE_AUTOMATIC },
+				   .place.needs_scope = order->cause == REVIVE_AUTOMATIC,
+				   .place.leaves_paused = order->cause == REVIVE_AUTOMATIC },
 		};
 		if (decide(&revival, &result, err) < 0 ||
 		    (result.outcome == REVIVED && bring_back(&revival, err) < 0))

@@ -61,14 +61,10 @@ int lifecycle_unknown(const struct operation *operation, const char *why, struct
 static struct place_order place_order_of(const struct operation *operation,
 					 const struct lifecycle_order *order)
 {
-	return (struct place_order){
-		.lock = operation->lock,
-		.agent = operation->agent,
-		.needs_scope = order->needs_scope,
-		.leaves_paused = order->leaves_paused,
-		.may_rebuild = order->may_rebuild,
-		.ret_needs_rebuild = order->ret_needs_rebuild,
-	};
+	struct place_order begin = order->place;
+	begin.lock = operation->lock;
+	begin.agent = operation->agent;
+	return begin;
 }
 
 int lifecycle_open_window(struct operation *operation, const struct lifecycle_order *order,

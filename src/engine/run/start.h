@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "engine/deck/deck.h"
+#include "engine/place/place.h"
 
 /* What a start does with a run that exists. */
 enum start_kind {
@@ -28,9 +28,7 @@ struct lifecycle_order {
 	bool takes_over;
 	/* The user wants no setup of its tree (--no-setup). */
 	bool leaves_setup;
-	/* As in struct place_order. */
-	bool needs_scope, leaves_paused, may_rebuild;
-	bool *ret_needs_rebuild;
+	struct place_order place; /* without lock and agent */
 };
 
 enum lifecycle_outcome {
