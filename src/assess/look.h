@@ -4,7 +4,7 @@
  * repository of the tree.
  *
  * The functions of this program do not fail.  What they cannot find out becomes a finding
- * "unknown", and they go on with what does not depend on it: the user wants the whole list.
+ * "unknown", and they continue with what does not depend on it: the user wants the whole list.
  */
 #pragma once
 

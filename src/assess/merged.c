@@ -12,7 +12,7 @@ static bool has_tree(git_repository *git, const git_oid *commit, const git_oid *
 	return has;
 }
 
-/* One of the commits of head since base, without `without`. */
+/* Has a commit of head since base, other than `without`, this tree? */
 static bool any_has_tree(git_repository *git, const git_oid *head, const git_oid *base,
 			 const git_oid *tree, const git_oid *without)
 {

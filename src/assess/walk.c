@@ -15,7 +15,7 @@
 enum {
 	RULES_MOST = 256 << 10, /* bytes of .gitignore and the like */
 	RULE_LENGTH = 1024,
-	RULE_STARS = 6, /* libgit2 and git try every way to match them: 20 take for ever */
+	RULE_STARS = 6, /* libgit2 and git try every way to match them: 20 take forever */
 };
 
 struct walk {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Our own walk, before libgit2 opens anything: libgit2 waits for ever at a FIFO in the place of a
+ * Our own walk, before libgit2 opens anything: libgit2 waits forever at a FIFO in the place of a
  * file that it reads, and inflates and parses whatever a hostile tree contains.  Nothing is opened
  * here but directories and small regular files.
  */

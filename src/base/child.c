@@ -110,7 +110,7 @@ static int make_pipe(int ends[2], struct error *err)
 #define MFD_NOEXEC_SEAL 0x0008U /* memfd_create(2), since Linux 6.3 */
 #endif
 
-/* As make_pipe(), but with a file in memory.  ends[0] is read by pread(2): the offset is the
+/* Like make_pipe(), but with a file in memory.  ends[0] is read by pread(2): the offset is the
  * writer's. */
 static int make_file(int ends[2], struct error *err)
 {
@@ -126,7 +126,7 @@ static int make_file(int ends[2], struct error *err)
 	return 0;
 }
 
-/* As make_file(), but with a file that exists.  All of it is output. */
+/* Like make_file(), but with a file that exists.  All of it is output. */
 static int share_log(int log, int ends[2], struct error *err)
 {
 	cleanup_close int first = fcntl(log, F_DUPFD_CLOEXEC, 3);

@@ -24,7 +24,7 @@ void clock_pause_until(int64_t deadline_ms);
 enum { CLOCK_TEXT_SIZE = 32 };
 const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE]);
 
-/* As clock_format(), but for people, in the time of this place: "2026-04-14 11:08:01". */
+/* Like clock_format(), but for people, in the time of this place: "2026-04-14 11:08:01". */
 const char *clock_local(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE]);
 
 /* The reverse of clock_format(); milliseconds are optional.  Returns microseconds since the Epoch,

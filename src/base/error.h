@@ -51,11 +51,11 @@ int error_set(struct error *err, enum error_code code, const char *format, ...) 
  * errno. */
 const char *error_remedy(int os_errno);
 
-/* As error_set() with ERROR_SYSTEM, with ": <strerror>" appended, and the remedy if there is one. */
+/* Like error_set() with ERROR_SYSTEM, but appends ": <strerror>" and the remedy if there is one. */
 int error_set_errno(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* As error_set_errno(), but for an operation on a file: the remedy for a full, failing or read-only
- * file system follows. */
+/* Like error_set_errno(), but for an operation on a file: appends the remedy for a full, failing or
+ * read-only file system. */
 int error_set_file(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Put "<text>: " before the message of an error that is set.  Returns -1. */

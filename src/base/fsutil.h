@@ -21,7 +21,7 @@ enum { FS_ABSENT = 1 };
  * caller's, can be synced (it is not an O_PATH descriptor). */
 int fs_open_private_directory(const char *path, int *ret, struct error *err);
 
-/* As fs_open_private_directory(), but for one name below dirfd.  A missing directory is made, or,
+/* Like fs_open_private_directory(), but for one name below dirfd.  A missing directory is made, or,
  * when make is false, FS_ABSENT. */
 int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *ret,
 				 struct error *err);
@@ -46,7 +46,7 @@ int fs_check_author(int fd, const char *path, struct error *err);
  * FS_ABSENT: there is no such file.  More than max bytes: ERROR_CORRUPT.  *ret is the caller's. */
 int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct error *err);
 
-/* As fs_read(), but from an open descriptor, up to its end.  A pipe is fine. */
+/* Like fs_read(), but from an open descriptor, up to its end.  A pipe is fine. */
 int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err);
 
 /* openat(2) and fsync(2) that continue after a signal: on file systems over a network it can
@@ -71,7 +71,7 @@ enum fs_sync { FS_VOLATILE, FS_DURABLE };
 int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
 	       struct error *err);
 
-/* As fs_replace(), but with the temporary file in the directory scratch on the same file system.
+/* Like fs_replace(), but with the temporary file in the directory scratch on the same file system.
  * For a dirfd with several writers and no common lock: scratch is a directory whose sweeper holds a
  * lock.  Its name is the prefix and 16 hexadecimal digits. */
 struct fs_content {
@@ -89,7 +89,7 @@ int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_co
 /* Unlink ".tmp-*" below dirfd.  Only while you hold the lock that covers the directory's
  * writers. */
 void fs_sweep_temporaries(int dirfd);
-/* As fs_sweep_temporaries(), but in a directory where others keep files, too: only names that are
+/* Like fs_sweep_temporaries(), but in a directory where others keep files, too: only names that are
  * this prefix and 16 hexadecimal digits. */
 void fs_sweep_prefix(int dirfd, const char *prefix);
 
@@ -135,7 +135,7 @@ enum { FS_LOCK_BUSY = 1 };
  * lock file was replaced while we waited, we lock the new one. */
 int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
 	    struct error *err);
-/* As fs_lock(), but in the order of the requests.  All users of a name must take it in this way. */
+/* Like fs_lock(), but in the order of the requests.  All users of a name must take it this way. */
 int fs_lock_in_turn(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
 		    struct error *err);
 void fs_unlock(struct fs_lock *lock);

@@ -261,7 +261,7 @@ static void run_source(struct loop_source *source, uint32_t events)
 		source->handler.io(source->fd, events, source->context);
 		break;
 	case END:
-		/* The descriptor stays readable for ever. */
+		/* The descriptor stays readable forever. */
 		(void)control(source, EPOLL_CTL_DEL, 0);
 		source->handler.end(source->context);
 		break;
@@ -324,7 +324,7 @@ void loop_exit(struct loop *loop, int code)
 
 /* --- the service manager's protocol ----------------------------------------------------------- */
 
-/* As sd_notify(3): a datagram to the socket. Its name may be an abstract one ("@..."). */
+/* Like sd_notify(3): a datagram to the socket. Its name may be an abstract one ("@..."). */
 static void notify(const char *text)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -341,7 +341,7 @@ static void notify(const char *text)
 			     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
 }
 
-/* As sd_watchdog_enabled(3), but half of the period. */
+/* Like sd_watchdog_enabled(3), but half of the period. */
 static int64_t asked_watchdog_ms(void)
 {
 	const char *period = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

@@ -68,7 +68,7 @@ void loop_remove(struct loop_source *source);
 /* Runs until loop_exit(), and returns its code (not negative). -1: the loop itself failed. */
 int loop_run(struct loop *loop, struct error *err);
 /* Handles one event, and returns 1. 0: none came until deadline_ms of clock_ms() (INT64_MAX: wait
- * for ever). */
+ * forever). */
 int loop_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
 /* A descriptor for a caller that waits in another loop: readable when there is an event, once
  * loop_turn(loop, 0) has returned 0.  Borrowed. */

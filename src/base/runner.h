@@ -24,7 +24,7 @@ typedef void (*runner_handler)(const struct child_result *result, const struct e
 			       void *context);
 
 /* The handler is called once, in a later turn of the loop, whatever happens; unless the loop ends
- * before.  Then the program goes on. */
+ * before.  Then the program keeps running. */
 void runner_start(struct loop *loop, const struct runner_request *request, runner_handler handler,
 		  void *context);
 

@@ -24,5 +24,5 @@ void sha256_add(struct sha256 *hash, const void *data, size_t length);
 /* The digest as lower-case hexadecimal text, ended by a NUL.  The hash may begin again. */
 void sha256_end(struct sha256 *hash, char ret[static SHA256_TEXT_SIZE]);
 
-/* As sha256_end(), but for one text, without its NUL.  Returns ret. */
+/* Like sha256_end(), but for one text, without its NUL.  Returns ret. */
 char *sha256_text(const char *text, char ret[static SHA256_TEXT_SIZE]);

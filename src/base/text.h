@@ -96,7 +96,7 @@ size_t text_reorders(const char *text);
  * what text_reorders() finds, and invalid UTF-8 become \ooo, \n or \t; other UTF-8 stays.  Compare
  * vis(3). */
 void strbuf_add_visible(struct strbuf *buf, const char *text);
-/* As strbuf_add_visible(), as a new string of the caller's. */
+/* Like strbuf_add_visible(), as a new string of the caller's. */
 char *visible(const char *text) MUST_USE;
 /* Words of an argv, visible, quoted for reading where needed; for messages and logs only, never
  * for a shell.  The caller frees. */

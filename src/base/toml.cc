@@ -96,8 +96,7 @@ json_object *string_object(std::string_view text)
 	return checked(json_object_new_string_len(text.data(), static_cast<int>(text.size())));
 }
 
-/* As the JSON side knows the key: it cannot hold a NUL, and cut off there it could be another
- * key. */
+/* The key as the JSON side knows it.  A NUL would cut it off there, into another key. */
 std::string key_text(const toml::key &key)
 {
 	std::string text(key.str());

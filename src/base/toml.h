@@ -14,12 +14,12 @@
 int toml_parse(const char *text, size_t length, const char *what, struct json_object **ret,
 	       struct error *err);
 
-/* As toml_parse(), and where its keys are.  *ret_places: toml_places_free(), which takes NULL. */
+/* Like toml_parse(), and where its keys are.  *ret_places: toml_places_free(), which takes NULL. */
 struct toml_places;
 int toml_parse_placed(const char *text, size_t length, const char *what, struct json_object **ret,
 		      struct toml_places **ret_places, struct error *err);
 void toml_places_free(struct toml_places *places);
-/* As toml_position(), without parsing the text again. */
+/* Like toml_position(), without parsing the text again. */
 void toml_place(const struct toml_places *places, const char *path, unsigned *ret_line,
 		unsigned *ret_column);
 

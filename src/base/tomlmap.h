@@ -71,7 +71,7 @@ bool toml_document_has(const struct toml_document *document, const char *path);
 /* ERROR_CORRUPT at the place of path, "<what>:<line>:<column>: <text>". */
 int toml_error(const struct toml_document *document, const char *path, struct error *err,
 	       const char *format, ...) PRINTF_LIKE(4, 5);
-/* As toml_error(), but for a value of the wrong type: "<path> must be <wanted>, not <what it is>". */
+/* Like toml_error(), for a value of the wrong type: "<path> must be <wanted>, not <what it is>". */
 int toml_type_error(const struct toml_document *document, const char *path,
 		    const struct json_object *value, const char *wanted, struct error *err);
 #define toml_error(...)                    \

@@ -34,7 +34,7 @@ int channel_receive(struct channel *channel, struct error *err);
 /* Take the next frame of what was received.  FRAME_PARTIAL: receive more.  *ret is valid until the
  * next channel_receive(). */
 int channel_take(struct channel *channel, struct frame *ret, struct error *err);
-/* As channel_take(), but the frame stays in the queue. */
+/* Like channel_take(), but the frame stays in the queue. */
 int channel_peek(const struct channel *channel, struct frame *ret, struct error *err);
 
 /* Wipe the memory of what was taken, and of what was sent if all was.  For a frame with secrets;

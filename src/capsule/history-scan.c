@@ -190,7 +190,7 @@ static enum history_event ground(struct history_scan *scan, unsigned char byte)
 static enum history_event after_escape(struct history_scan *scan, unsigned char byte)
 {
 	if (byte < 0x20)
-		return HISTORY_INSIDE; /* the terminal obeys it and goes on */
+		return HISTORY_INSIDE; /* the terminal obeys it and continues */
 	if (byte < 0x30) {
 		scan->state = INTERMEDIATE;
 		remember(scan, byte);

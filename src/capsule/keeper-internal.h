@@ -95,8 +95,8 @@ void keeper_show(struct keeper *keeper, struct client *client, const struct fram
 
 int clients_listen(struct keeper *keeper, struct error *err);
 void clients_free(struct keeper *keeper);
-/* Before each wait: free those that are gone, go on with what had to wait, wait for the right
- * events. */
+/* Before each wait: free the clients that are gone, continue what had to wait, and choose the
+ * events to wait for. */
 void clients_refresh(struct keeper *keeper);
 
 /* --- keeper-stop.c --- */

@@ -17,7 +17,7 @@ struct options {
 /* The texts of --help and /help (data/texts/). */
 extern const char demo_help[], demo_commands[];
 
-/* Returns true to go on.  False: exit with *ret_exit_status; any message has been printed. */
+/* Returns true to continue.  False: exit with *ret_exit_status; any message has been printed. */
 bool options_parse(int argc, char *argv[], struct options *ret, int *ret_exit_status);
 
 /* Whether the variable is set to anything but "" and "0". */

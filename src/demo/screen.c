@@ -288,7 +288,7 @@ static void drop_kept(struct screen *screen)
 	screen->kept_until_ms = 0;
 }
 
-/* Returns ms (-1: for ever), or less if the entered line must leave the prompt earlier. */
+/* Returns ms (-1: forever), or less if the entered line must leave the prompt earlier. */
 static int until_dropped(const struct screen *screen, int ms)
 {
 	int left = screen->kept_until_ms ? clock_left_ms(screen->kept_until_ms) : -1;

@@ -49,7 +49,7 @@ void screen_close(struct screen *screen);
 void screen_print(struct screen *screen, const char *text);
 void screen_wipe(struct screen *screen);
 
-/* Let the user edit a line.  idle_ms: -1 for ever.  *ret is the caller's on SCREEN_DONE. */
+/* Let the user edit a line.  idle_ms: -1 forever.  *ret is the caller's on SCREEN_DONE. */
 enum screen_event screen_ask(struct screen *screen, int idle_ms, char **ret);
 
 /* Show text in place of the prompt until Esc; ignore all other keys.  SCREEN_DONE or

@@ -203,7 +203,7 @@ int asking_of_conflict(struct deck *deck, const char *base, const struct lifecyc
 
 /* ---- at a launch ------------------------------------------------------------------------------ */
 
-/* Did it end, and could it go on, in this directory or in a tree of it? */
+/* Did it end, and can it be resumed, in this directory or in a tree of it? */
 static bool is_candidate(struct deck *deck, const struct store_row *row, const char *directory,
 			 const char *agent)
 {

@@ -191,7 +191,7 @@ static int prepare_next(struct app *app, const char *id, enum attach_mode mode, 
 	return r;
 }
 
-/* *ret_next: the id of the session to go on to, or NULL; the caller's. */
+/* *ret_next: the id of the session to attach next, or NULL; the caller's. */
 static int attach_session(struct app *app, const char *base, enum attach_mode mode, char **ret_next,
 			  struct error *err)
 {

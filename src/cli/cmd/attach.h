@@ -5,11 +5,11 @@
 #include "cli/core/command.h"
 #include "engine/screen/screen.h"
 
-/* Attach the terminal to a running instance, and wait until the user detaches.  Where they go on to
- * another session, attach that.  A positive value is the exit status. */
+/* Attach the terminal to a running instance, and wait until the user detaches.  If they switch to
+ * another session, attach that one.  A positive value is the exit status. */
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err);
 
-/* As run_attach(), but for the session that a conflict has led to, in its profile. */
+/* Like run_attach(), but for the session that a conflict has led to, in its profile. */
 int attach_chosen(struct app *app, const struct decision *outcome, enum attach_mode mode,
 		  struct error *err);
 

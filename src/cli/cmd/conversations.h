@@ -26,7 +26,7 @@ int conversation_look_open(struct app *app, const struct conversation_choice *ch
 			   struct conversation_look *ret, struct error *err);
 /* Take the progress off the screen. */
 void conversation_look_done(struct conversation_look *look);
-/* As conversation_look_done(), but at the end, and warn of what could not be read. */
+/* Like conversation_look_done(), but at the end, and warn of what could not be read. */
 void conversation_look_end(struct app *app, struct conversation_look *look);
 void conversation_look_close(struct conversation_look *look);
 #define cleanup_conversation_look CLEANUP(conversation_look_close)

@@ -38,5 +38,5 @@ void declared_fact_free(struct declared_fact *fact);
 /* Could launch make it?  ERROR_CORRUPT "<path>:<line>:<column>: <why>": its directory does not
  * exist, or its agent is not known. */
 int declared_check(struct deck *deck, const struct declared *declared, struct error *err);
-/* As declared_check(), but checks only the agent. */
+/* Like declared_check(), but checks only the agent. */
 int declared_check_agent(struct deck *deck, const struct declared *declared, struct error *err);

@@ -61,7 +61,7 @@ static char *without_home(const struct app *app, const char *text)
 	return xstrdup(strbuf_text(&shown));
 }
 
-/* A mistake in config.toml is told with the value that is wrong. */
+/* The message of a mistake in config.toml quotes the wrong value. */
 static bool may_quote_values(const char *check)
 {
 	return streq(check, "config") || streq(check, "notify");

@@ -47,7 +47,7 @@ static struct json_object *json_of_hit(const struct discover_find *find,
 	return object;
 }
 
-/* Whose it is: "api", "an earlier one of api", "no session". */
+/* The owner for people: "api", "an earlier one of api", "no session". */
 static char *owner_text(const struct discover_owner *owner, const char *profile)
 {
 	static const char *const phrases[] = {

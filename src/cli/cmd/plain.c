@@ -30,7 +30,7 @@ struct plain {
 	const char *program;
 	struct strvec ids;  /* by number, from 1 */
 	struct strbuf text; /* what is read and not yet a line */
-	char *last;         /* the session of the last command: "n" goes on after it */
+	char *last;         /* the session of the last command: "n" continues after it */
 	bool is_open;       /* the list is printed: what comes now is news */
 	bool is_over, has_failed, at_prompt;
 	struct error *err;

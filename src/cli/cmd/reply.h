@@ -40,7 +40,7 @@ struct reply_view {
 	const struct reply *reply; /* NULL: none yet */
 	const struct view *view;   /* what the session is doing */
 };
-/* Returns 0 to go on; else reply_follow() returns that: positive, or -1 with *err set. */
+/* Returns 0 to continue; else reply_follow() returns that: positive, or -1 with *err set. */
 typedef int (*reply_handler)(const struct reply_view *view, void *context, struct error *err);
 
 /* Call the handler now, and whenever the transcript or the session has changed, until deadline_ms

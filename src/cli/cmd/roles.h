@@ -18,9 +18,9 @@ char *role_path(const struct app *app, const char *word) MUST_USE;
 
 /* What asks, is refused or is left out, as "path:line: verdict: key: why". */
 void role_judge(const struct role_source *source, struct strvec *ret);
-/* That, and before it what will run, with which rights: lines for people, visible. */
+/* Append what will run, with which rights, and what role_judge() says.  The lines are visible. */
 void role_describe(const struct role_source *source, struct strvec *ret);
-/* The same for programs.  The caller puts it. */
+/* Describe it for programs.  The caller puts it. */
 struct json_object *json_of_role(const struct role_source *source) MUST_USE;
 
 /* Read the role of a new session in a container, with its digest: as the options say, else the

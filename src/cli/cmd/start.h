@@ -20,7 +20,7 @@ struct start_order {
  * status. */
 int run_start(struct app *app, const struct start_order *order, struct error *err);
 
-/* As run_start(), but without printing.  *ret is the caller's. */
+/* Like run_start(), but without printing.  *ret is the caller's. */
 int start_and_wait(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
 		   struct error *err);
 

@@ -198,7 +198,7 @@ static int update(const struct updating *of, struct error *err)
 		       : 0;
 }
 
-/* What could not be changed is the failure of this session alone: the others go on. */
+/* What could not be changed is the failure of this session alone: the others continue. */
 static void report_failure(const struct app *app, const struct declared_fact *fact,
 			   struct json_object *members, const struct error *why)
 {

@@ -23,6 +23,6 @@ struct parse_place {
 	bool is_rest;                        /* it follows "--" */
 };
 
-/* As parse_command_line(), but for the words before the one that is to be completed.  It ignores
+/* Like parse_command_line(), but for the words before the one that is to be completed.  It ignores
  * what is wrong, and sets of the options only the texts. */
 void parse_unfinished(struct app *app, int argc, char *argv[], struct parse_place *ret);

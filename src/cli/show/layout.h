@@ -16,7 +16,7 @@
 enum layout_excess {
 	LAYOUT_KEEP, /* the column is as wide as its widest text, as long as that is possible */
 	LAYOUT_CUT,  /* the text is cut, and ends with "…" */
-	LAYOUT_WRAP, /* the text goes on below, in the same column; words stay whole if they fit */
+	LAYOUT_WRAP, /* the text continues below, in the same column; words stay whole if they fit */
 };
 
 struct layout_column {

@@ -13,7 +13,7 @@
  * standard output has gone, this ends the process, as a write would: by SIGPIPE; -1 where that is
  * ignored. */
 int output_wait(int fd, int64_t deadline_ms, struct error *err);
-/* As output_wait(), but for the next event of a loop, and handle all that there are; returns 0. */
+/* Like output_wait(), but for the next event of a loop; handles all that there are.  Returns 0. */
 int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
 
 /* Print a line, with what a terminal would obey made visible; and the same on standard error. */
@@ -35,7 +35,7 @@ void print_warnings(struct app *app);
 
 /* Print a JSON object or array on standard output, with its stamp. */
 void print_json(struct json_object *object);
-/* As print_json(), but on one line, for streams; and the same elsewhere. */
+/* Like print_json(), but on one line, for streams; and the same elsewhere. */
 void print_json_line(struct json_object *object);
 void print_json_line_to(FILE *out, struct json_object *object);
 
@@ -44,5 +44,5 @@ void print_json_line_to(FILE *out, struct json_object *object);
 void print_json_element(struct json_object *object, size_t index);
 void print_json_end(size_t count);
 
-/* Print what was written since the last time.  The writer goes on from there. */
+/* Print what was written since the last time.  The writer continues from there. */
 void print_written(struct json_writer *writer);

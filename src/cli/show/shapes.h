@@ -18,11 +18,11 @@ void json_write_stamped_end(struct json_writer *writer);
 
 /* The members of a session, as every command prints it.  is_removed: it is gone. */
 void json_write_facts(struct json_writer *writer, const struct facts *facts, bool is_removed);
-/* The same as an object, for commands that change or add members.  profile is that of the row. */
+/* A session as an object, for commands that change or add members.  profile is that of the row. */
 struct json_object *json_of_row(const struct store_row *row, const struct view *view,
 				const char *profile) MUST_USE;
 struct json_object *json_of_entry(const struct roster_entry *entry) MUST_USE;
-/* As json_of_row(), but for what was loaded or made: its manifest is read again. */
+/* Like json_of_row(), but for what was loaded or made: its manifest is read again. */
 struct json_object *json_of_instance(const struct deck *deck,
 				     const struct instance *instance) MUST_USE;
 /* Add what a run adds to a session: tmux, scope, resume, agent_pid and came_back. */

@@ -17,9 +17,9 @@ struct table *table_new(const struct app *app, const char *const *headings) MUST
 void table_add(struct table *table, const char *const *cells, const char *color);
 /* On standard output.  Nothing is cut or left out where that is not a terminal. */
 void table_print(const struct table *table);
-/* As table_print(), but without cutting anything, also on a terminal. */
+/* Like table_print(), but without cutting anything, also on a terminal. */
 void table_print_whole(const struct table *table);
-/* As text, for a terminal that is width columns wide: each row is one line.  The caller frees. */
+/* A text for a terminal that is width columns wide: each row is one line.  The caller frees. */
 char *table_text(const struct table *table, size_t width) MUST_USE;
 void table_free(struct table *table);
 CLEANUP_OF(table_freep, struct table, table_free);

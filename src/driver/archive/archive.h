@@ -29,10 +29,10 @@ struct archive_source {
 
 /* Size and digest of what the open file of this path has now.  ERROR_INVALID: it is too large. */
 int archive_measure(int fd, const char *path, struct archive_source *ret, struct error *err);
-/* As archive_measure(), but up to the end of the last whole line: for a file that is being written.
+/* Like archive_measure(), but up to the end of the last whole line, for a file that is written to.
  */
 int archive_measure_lines(int fd, const char *path, struct archive_source *ret, struct error *err);
-/* As archive_measure(), but for the first size bytes.  ARCHIVE_SHORT: it has fewer. */
+/* Like archive_measure(), but for the first size bytes.  ARCHIVE_SHORT: it has fewer. */
 enum { ARCHIVE_SHORT = 1 };
 int archive_measure_start(int fd, const char *path, uint64_t size, struct archive_source *ret,
 			  struct error *err);
@@ -58,7 +58,7 @@ struct archive {
 /* Standard input is read to its end first.  ERROR_CORRUPT: it is not such a file, or it was cut off
  * or changed. */
 int archive_open(const char *path, struct archive *ret, struct error *err);
-/* As archive_open(), but for an open file, which becomes the archive's in every case. */
+/* Like archive_open(), but for an open file, which becomes the archive's in every case. */
 int archive_open_fd(int fd, const char *path, struct archive *ret, struct error *err);
 void archive_close(struct archive *archive);
 #define cleanup_archive CLEANUP(archive_close)

@@ -39,7 +39,7 @@ struct cgroup_usage {
 };
 /* CGROUP_ABSENT. */
 int cgroup_usage(const char *group, struct cgroup_usage *ret);
-/* As cgroup_usage(), but from the group's directory. */
+/* Like cgroup_usage(), but from the group's directory. */
 void cgroup_usage_at(int directory, struct cgroup_usage *ret);
 
 /* How many processes of the group the kernel has killed for lack of memory (memory.events,
@@ -50,14 +50,14 @@ int64_t cgroup_oom_kills(const char *group);
  * cgroup_oom_read() once before the first wait. -1 with *err: there is no such file
  * (ERROR_UNAVAILABLE), or it cannot be opened. */
 int cgroup_oom_open(const char *group, struct error *err);
-/* As cgroup_oom_kills(), but from such a descriptor. -1: the group is gone. */
+/* Like cgroup_oom_kills(), but from such a descriptor. -1: the group is gone. */
 int64_t cgroup_oom_read(int fd);
 
 /* The process that the kernel killed last in the group for lack of memory, from the kernel's log:
  * its name and id. pid: look for this one only; 0: for any. CGROUP_ABSENT: we may not read the log
  * (dmesg_restrict, proc(5)), or it does not say it. The caller frees *ret_name. */
 int cgroup_oom_last(const char *group, pid_t pid, char **ret_name, pid_t *ret_pid);
-/* As cgroup_oom_last(), but from a descriptor that gives one record of the log for each read(2),
+/* Like cgroup_oom_last(), but from a descriptor that gives one record of the log for each read(2),
  * without blocking. */
 int cgroup_oom_last_at(int log, const char *group, pid_t pid, char **ret_name, pid_t *ret_pid);
 /* The last one as text, "node (pid 4711)"; NULL: unknown. The caller frees it. */

@@ -81,7 +81,7 @@ static size_t character_length(const char *text)
 	return length;
 }
 
-/* "*", "**", or a "**" with a slash, which stands for any number of whole directories. */
+/* "*", "**", or a "**" with a slash, which matches any number of whole directories. */
 static void match_many(struct match *match, bool crosses, bool whole)
 {
 	bool any = false;

@@ -16,7 +16,7 @@ struct engine {
 	struct engine_facts facts; /* without a version: not asked yet */
 };
 
-/* As engine_open(), but with this patience. */
+/* Like engine_open(), but with this patience. */
 int engine_open_within(const struct engine_address *address, int patience_ms, struct engine **ret,
 		       struct error *err);
 
@@ -31,7 +31,7 @@ enum {
 /* One call.  call->path follows the version ("/containers/json"). */
 int engine_call(struct engine *engine, const struct http_call *call, struct http_answer *ret,
 		struct error *err);
-/* As engine_call(), but without a body. */
+/* Like engine_call(), but without a body. */
 int engine_get(struct engine *engine, const char *path, struct http_answer *ret, struct error *err);
 int engine_act(struct engine *engine, const char *method, const char *path, struct http_answer *ret,
 	       struct error *err);

@@ -29,7 +29,7 @@ static const char *variable(const char *name)
 
 /* ---- URLs ------------------------------------------------------------------------------------- */
 
-/* What is said to be an engine: by whom (for messages), where, and with which certificates. */
+/* A possible engine: which setting names it (for messages), its address, and its certificates. */
 struct claim {
 	const char *source, *url;
 	const char *tls;     /* NULL: none */

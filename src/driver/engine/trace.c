@@ -97,8 +97,8 @@ static bool take_field(struct bytes *rest, struct field *ret)
 	return false;
 }
 
-/* A step is told when it begins, or when it need not.  Those of the Dockerfile are "[2/3] RUN ...",
- * and those of BuildKit itself "[internal] ..." or without brackets. */
+/* A step is shown when it begins, or when it is skipped.  Those of the Dockerfile are "[2/3] RUN
+ * ...", and those of BuildKit itself "[internal] ..." or without brackets. */
 static void read_vertex(struct bytes rest, struct strbuf *text)
 {
 	struct bytes name = { NULL, 0 };

@@ -81,7 +81,7 @@ int follow_set_watch(struct follow *follow, struct watch *watch, int fd, uint32_
 int follow_set_terminal(struct follow *follow, struct watch *watch, const char *path,
 			struct error *err);
 void follow_remove_watch(struct follow *follow, struct watch *watch);
-/* As follow_remove_watch(), but when the kernel has removed it already. */
+/* Like follow_remove_watch(), but when the kernel has removed it already. */
 void follow_forget_watch(struct follow *follow, struct watch *watch);
 /* FOLLOW_ABSENT: there is no such directory, or it is a link. The caller closes *ret. */
 int follow_open_directory(int dirfd, const char *name, int flags, int *ret, struct error *err);

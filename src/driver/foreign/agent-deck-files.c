@@ -96,7 +96,7 @@ void deck_files_list_homes(const struct deck_files *files, struct hooked_homes *
 	}
 }
 
-/* ---- what is told ----------------------------------------------------------------------------- */
+/* ---- what is shown ---------------------------------------------------------------------------- */
 
 void deck_files_tell(const struct deck_files *files, struct import_rows *ret)
 {

@@ -34,7 +34,7 @@ int64_t foreign_time(const struct json_object *object, const char *key);
 
 /* The words of a shell line; where it needs a shell, that shell and the line. */
 void foreign_split(const char *line, struct strvec *ret);
-/* As foreign_split(), but for a row: its program, and foreign_take_arguments() of what follows.  A
+/* Like foreign_split(), but for a row: its program, and foreign_take_arguments() of what follows. A
  * line that needs a shell stays whole, as a plain command. */
 void foreign_take_line(const char *line, struct import_row *row);
 
@@ -50,6 +50,6 @@ void foreign_take_pane(const char *pane, struct import_row *row);
 /* Take the arguments of a command line: ids of conversations become the row's ids, and what makes
  * an agent ask for no permission its dangers. */
 void foreign_take_arguments(const struct strvec *words, struct import_row *row);
-/* As foreign_take_arguments(), but for a line that has lost its quotes.  If a word may belong to
+/* Like foreign_take_arguments(), but for a line that has lost its quotes.  If a word may belong to
  * the one before it, nothing is taken, and the row tells so. */
 void foreign_take_unquoted(const char *line, struct import_row *row);

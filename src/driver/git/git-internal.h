@@ -24,7 +24,7 @@ int gitcmd_refuse_missing(struct error *err);
 /* words: NULL-terminated.  Any exit status is fine here. */
 int gitcmd_run(const char *directory, const char *const *words, int timeout_ms,
 	       struct child_result *ret, struct error *err);
-/* As gitcmd_run(); any exit status but 0 is an error.  ret: or NULL. */
+/* Like gitcmd_run(); any exit status but 0 is an error.  ret: or NULL. */
 int gitcmd_must_run(const char *directory, const char *const *words, int timeout_ms,
 		    struct child_result *ret, struct error *err);
 /* Call take for each line.  A path with a newline in it is refused where it matters. */

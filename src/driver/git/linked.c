@@ -2,7 +2,7 @@
  *
  * Git's record of a linked work tree, <common>/worktrees/<name>.
  *
- * An agent in a container writes what is in it.  A pipe there makes git wait for ever, also about
+ * An agent in a container writes what is in it.  A pipe there makes git wait forever, also about
  * the other work trees, and a wrong commondir makes it give up.  So the record is read, mended and
  * removed here, without git.
  */

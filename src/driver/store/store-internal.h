@@ -57,6 +57,6 @@ void store_settle_place(const struct store *store, struct instance *instance);
  * not one of the names beside such directories. */
 bool store_is_base(const char *name);
 
-/* As store_load(); *ret_stat is the file that the instance was read from (NULL: not wanted). */
+/* Like store_load(); *ret_stat is the file that the instance was read from (NULL: not wanted). */
 int store_load_stat(struct store *store, const char *base, struct instance **ret,
 		    struct stat *ret_stat, struct error *err);

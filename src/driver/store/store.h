@@ -90,10 +90,10 @@ struct store_new {
 	const struct store_filler *filler; /* NULL: nothing */
 };
 
-/* As store_create(), but for many, with one fsync for all their names.  Each is on disk as a whole
- * before the first appears, and all appear before it returns.  *made: how many have appeared, in
- * their order, after a failure, too: these the caller removes, and of the others nothing is left.
- * A crash leaves whole ones, which are perhaps not all. */
+/* Like store_create(), but for many, with one fsync for all their names.  Each is on disk as a
+ * whole before the first appears, and all appear before it returns.  *made: how many have appeared,
+ * in their order, after a failure, too: these the caller removes, and of the others nothing is
+ * left. A crash leaves whole ones, which are perhaps not all. */
 int store_create_many(struct store_profile_lock *lock, const struct store_new *new, size_t count,
 		      size_t *made, struct error *err);
 

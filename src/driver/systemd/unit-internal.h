@@ -37,7 +37,7 @@ struct unit_bus {
  * errors: as bus_call(). */
 int unit_run_job(struct unit_bus *bus, sd_bus_message *call, struct unit_job *job,
 		 struct error *err);
-/* As unit_run_job(), but for a method that takes a unit and a mode (StartUnit). what: "stop", for
+/* Like unit_run_job(), but for a method that takes a unit and a mode (StartUnit). what: "stop", for
  * messages. see: a command that says more about the unit. UNIT_ABSENT. */
 struct unit_change {
 	const char *what, *method, *see;

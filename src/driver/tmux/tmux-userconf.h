@@ -15,11 +15,11 @@ struct tmux_choices {
 };
 
 /* Take over what text sets, over what *ret has.  Only whole lines count that set a global option to
- * one plain word ("set -g prefix C-a"); a line in a %if or { } block, or one that goes on in the
- * next line, does not, since only tmux knows whether it would be run. */
+ * one plain word ("set -g prefix C-a"); a line in a %if or { } block, or one that continues in
+ * the next line, does not, since only tmux knows whether it would be run. */
 void tmux_choices_parse(const char *text, struct tmux_choices *ret);
 
-/* As tmux_choices_parse(), but for the files that tmux would read, in its order: /etc/tmux.conf,
+/* Like tmux_choices_parse(), but for the files that tmux would read, in its order: /etc/tmux.conf,
  * ~/.tmux.conf, $XDG_CONFIG_HOME/tmux/tmux.conf, ~/.config/tmux/tmux.conf.  A file that cannot be
  * read, or belongs to another user than us or root, sets nothing.  home: the home directory. */
 void tmux_choices_read(const char *home, struct tmux_choices *ret);

@@ -56,7 +56,7 @@ enum { TRANSCRIPT_TAKEN = 1 };
 int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
 		    struct error *err);
 
-/* As transcript_copy(), but for an open file, to a place below the home
+/* Like transcript_copy(), but for an open file, to a place below the home
  * ("projects/-work/ID.jsonl"), whose names are checked: no "..".  Makes the agent's home where
  * there is none.  Only the home and the first directory in it may be links. */
 int transcript_put(int source, const char *config_home, const char *place, struct error *err);
@@ -101,7 +101,7 @@ int transcript_visit(const char *path, off_t most,
 		     bool (*visit)(struct json_object *record, void *data), void *data,
 		     struct error *err);
 
-/* As transcript_visit() for the whole file, but skips the lines for which may_help is false.
+/* Like transcript_visit() for the whole file, but skips the lines for which may_help is false.
  * Skipped lines are not parsed, which saves the cost.  A string that is cut also keeps the first
  * piece for which wants is true (base/jsoncut.h). */
 struct transcript_wish {

@@ -125,7 +125,7 @@ static int note_taken(const struct operation *operation, const struct adopt_find
 	return operation_save(operation, err);
 }
 
-/* As note_taken(), but for a session whose lock is not held. */
+/* Like note_taken(), but for a session whose lock is not held. */
 static int note_taken_of(struct deck *deck, const struct instance *instance,
 			 const struct adopt_find *find, const char *session_id, struct error *err)
 {

@@ -310,8 +310,8 @@ static bool is_neighbour(const struct store_row *row, const struct instance *ins
 	       streq(row->owner_directory, instance_owner_directory(instance));
 }
 
-/* An agent can outlive its tmux server, for a moment or because it ignores SIGHUP, and it goes on
- * writing.  What another machine runs cannot be seen from here. */
+/* An agent can outlive its tmux server, for a moment or because it ignores SIGHUP, and it still
+ * writes.  What another machine runs cannot be seen from here. */
 static bool is_open(const struct store_row *row)
 {
 	const struct place_run *run = &row->run;
@@ -408,7 +408,7 @@ static int find_holder(const struct owner_profile *profile, const struct instanc
 		case HOLDING_DIRECTORY:
 			return refuse_claim(profile, row, instance, agent, err);
 		case HOLDING_PICKED:
-			/* The owner keeps it, and is not the one who has to wait. */
+			/* This session owns the conversation, so its start is not refused. */
 			strvec_pushf(
 				warnings,
 				"conversation %s is also open in session '%s' (%s), where its user "

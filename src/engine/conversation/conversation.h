@@ -15,7 +15,7 @@
 int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
 			       struct error *err);
 
-/* As conversation_settle_shared(), but in memory, for a look: without the lock, and the log says
+/* Like conversation_settle_shared(), but in memory, for a look: without the lock, and the log says
  * nothing. */
 int conversation_look_shared(struct deck *deck, struct instance *instance, struct error *err);
 
@@ -26,7 +26,7 @@ int conversation_look_shared(struct deck *deck, struct instance *instance, struc
 int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
 			enum transcript_fact *ret_fact, struct error *err);
 
-/* As conversation_settle(), but in memory, for a look: the log says nothing. */
+/* Like conversation_settle(), but in memory, for a look: the log says nothing. */
 int conversation_look(struct deck *deck, struct instance *instance, const struct agent *agent,
 		      enum transcript_fact *ret_fact, struct error *err);
 

@@ -40,13 +40,13 @@ int location_set_home(const struct deck *deck, struct instance *instance, const 
  * home.  A move is logged. */
 int location_settle(struct instance *instance, enum transcript_fact *ret, struct error *err);
 
-/* As location_settle(), but in memory, for a look: the log says nothing. */
+/* Like location_settle(), but in memory, for a look: the log says nothing. */
 int location_look(struct instance *instance, enum transcript_fact *ret, struct error *err);
 
 /* Log that the conversation is not in this launch directory any more, if that is so. */
 void location_log(const struct instance *instance, const char *before);
 
-/* As location_log(), but where there is something to look at, and nothing else. */
+/* Like location_log(), but where there is something to look at, and nothing else. */
 int location_refresh(struct instance *instance, const struct agent *agent, struct error *err);
 
 /* The session's directory is now this one (a real path): where its agent is started follows from

@@ -50,8 +50,8 @@ char *owner_command(const struct shared_conversation *owned) MUST_USE;
 /* 0 when no other instance owns it; ERROR_EXISTS names the owner and what to do. */
 int owner_check(struct deck *deck, const struct instance *instance, const char *session_id,
 		struct error *err);
-/* As owner_check(), but for the conversation of each of these instances (one without an id passes),
- * with one look at the sessions. */
+/* Like owner_check(), but for the conversation of each of these instances (one without an id
+ * passes), with one look at the sessions. */
 int owner_check_many(struct deck *deck, const struct instance *const *instances, size_t count,
 		     struct error *err);
 

@@ -528,9 +528,9 @@ static bool is_from_run(struct deck *deck, const struct instance *instance,
 	return token && expected && *expected && streq(token, expected);
 }
 
-/* Whose is the conversation that the report names?  Asked only of one that the instance does not
- * have, since a hook is to be fast.  lock: held afterwards, so that no other session takes it
- * before this instance is saved; NULL for a look. */
+/* Find the owner of the conversation that the report names.  A hook must be fast, so this is done
+ * only for a conversation that the instance does not have.  lock: held afterwards, so that no other
+ * session takes it before this instance is saved; NULL for a look. */
 static int find_owner(struct deck *deck, const struct instance *instance, struct fs_lock *lock,
 		      struct report *report, struct error *err)
 {

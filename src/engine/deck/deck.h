@@ -76,8 +76,8 @@ struct deck {
  * "default") and open the log below the state directory.  component names the command in the
  * log.  A copy of a valid config.toml is kept in the state directory. */
 int deck_open(const char *profile, const char *component, struct deck *ret, struct error *err);
-/* As deck_open(), but a mistake in config.toml is no failure: continue with the last good one (the
- * kept copy), else with the defaults.  The log and deck->config_problem say so. */
+/* Like deck_open(), but a mistake in config.toml is no failure: continue with the last good one
+ * (the kept copy), else with the defaults.  The log and deck->config_problem say so. */
 int deck_open_anyway(const char *profile, const char *component, struct deck *ret,
 		     struct error *err);
 /* The configuration in use: "config.toml", "the last good configuration", "the defaults".

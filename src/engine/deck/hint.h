@@ -10,10 +10,10 @@
  * "api", "'my api'", "-p work api".  It is the title, where that finds the session, else the id.
  * A text that is stored names the id itself, since a title may change.  The caller frees. */
 char *hint_session(const struct deck *deck, const char *title, const char *id) MUST_USE;
-/* As hint_session(), but for one of these rows, which are all of the deck's profile. */
+/* Like hint_session(), but for one of these rows, which are all of the deck's profile. */
 char *hint_row(const struct deck *deck, const struct store_rows *rows,
 	       const struct store_row *row) MUST_USE;
-/* As hint_row(), but for a name or an id in this profile, as it is given.  profile: NULL for none. */
+/* Like hint_row(), but for a name or an id in this profile, as given.  profile: NULL for none. */
 char *hint_named(const char *profile, const char *name) MUST_USE;
 /* The command that brings back this session, which is in the trash: "agentdeck undo",
  * "agentdeck undo -p work 0aaaaaaa".  is_last: it was removed last.  The caller frees. */

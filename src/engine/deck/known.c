@@ -83,7 +83,7 @@ const struct known_session *known_find(const struct known *known, const char *id
 	const struct known_session *found = NULL;
 	for (size_t i = 0; i < known->count; i++) {
 		const struct known_session *session = known->sessions + i;
-		/* One that was removed just now is in the trash, too. */
+		/* A session that was removed just now is in the trash, too. */
 		if (streq(session->id, id) && (!found || !found->instance))
 			found = session;
 	}

@@ -20,7 +20,7 @@ enum { TRANSITION_NONE = 1 };
 int transition(struct store_lock *lock, struct instance *instance, enum state_event event,
 	       const char *reason, struct error *err);
 
-/* As transition(), but for what belongs to the end of an earlier run: boot_id is the boot of that
+/* Like transition(), but for what belongs to the end of an earlier run: boot_id is the boot of that
  * one, or NULL. */
 int transition_of_boot(struct store_lock *lock, struct instance *instance, enum state_event event,
 		       const char *reason, const char *boot_id, struct error *err);

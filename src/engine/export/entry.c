@@ -227,7 +227,7 @@ char *entry_moved(const struct strvec *moves, const char *path)
 	return xstrdup(path);
 }
 
-/* A tree does not come along: its session goes on in the repository. */
+/* A tree does not come along: its session continues in the repository. */
 static int settle_directory(const struct unpack_order *order, const char *advice,
 			    struct entry *entry, struct error *err)
 {

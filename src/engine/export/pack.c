@@ -292,7 +292,7 @@ static int write_load(struct load *load, const char *file, struct error *err)
 	return archive_write(file, text, load->sources, load->count, err);
 }
 
-/* The agent of another terminal, or of another machine, may go on with it. */
+/* An agent of another terminal or machine may continue the conversation meanwhile. */
 static int check_outside(const struct operation *operation, const struct pack_order *order,
 			 bool *ret, struct error *err)
 {

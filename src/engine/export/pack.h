@@ -3,9 +3,9 @@
  * Sessions with their conversations into one file (driver/archive/archive.h): what
  * `agentdeck session export` and `agentdeck backup` do.
  *
- * The file has what another machine or account needs to go on: what the user said about a session,
- * and the conversation.  It has no environment, no login, and nothing of a container.  The launch
- * prompt and the ids in a command stay behind, too.
+ * The file has what another machine or account needs to continue: what the user said about a
+ * session, and the conversation.  It has no environment, no login, and nothing of a container.  The
+ * launch prompt and the ids in a command stay behind, too.
  */
 #pragma once
 

@@ -34,7 +34,7 @@ static void leave(struct preferences_left *left, const char *path, const char *w
 	strvec_push(&left->reasons, why);
 }
 
-/* As agentfiles_apply() does: it may be a link of the user's.  FS_ABSENT: there is none. */
+/* Like agentfiles_apply() does: it may be a link of the user's.  FS_ABSENT: there is none. */
 static int read_agent(const char *path, struct strbuf *ret, struct error *err)
 {
 	struct stat st;
@@ -196,7 +196,7 @@ static int write_agent(int directory, const char *name, const char *text, struct
 	return r;
 }
 
-/* As configfile_open_directory() does: what exists is the user's, and may be a link. */
+/* Like configfile_open_directory() does: what exists is the user's, and may be a link. */
 static int open_directory(const struct deck *deck, int *ret, struct error *err)
 {
 	const char *path = deck->paths.config;

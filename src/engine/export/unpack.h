@@ -4,7 +4,7 @@
  *
  * The whole file is checked, and compared with this machine, before anything is written.  Then the
  * conversation comes to where the agent looks for it, and the session after it.  Killed in between,
- * a second import finds the same conversation there, and goes on.
+ * a second import finds the same conversation there, and completes the first.
  */
 #pragma once
 

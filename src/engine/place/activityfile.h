@@ -5,7 +5,7 @@
  * The first is the activity, for programs that watch a session.  The second is what the agent's
  * reports have announced in this run, for the reports and messages that follow.  One report changes
  * both with one atomic write, so that a hook that is killed leaves both as they were; and a run
- * that an older version has started goes on, since all versions read the same file.
+ * that an older version has started continues, since all versions read the same file.
  *
  * directory is the run's everywhere here.
  */
@@ -34,7 +34,7 @@ void activity_free(struct activity *activity);
 struct announced {
 	int64_t prompts; /* how many prompts it has reported */
 	char *directory; /* where its last report came from, or NULL */
-	/* the conversation that it last said it begins or goes on with, or NULL */
+	/* the conversation that it last said it begins or continues, or NULL */
 	char *session_id;
 };
 void announced_free(struct announced *announced);

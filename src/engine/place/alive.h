@@ -13,7 +13,7 @@
 /* Is no process of the run left?  False as well when that cannot be found out. */
 bool place_is_empty(const struct place_run *run);
 
-/* Whose run is it: this boot's, an earlier one's, another machine's? */
+/* Does the run belong to this boot, to an earlier one, or to another machine? */
 enum machine_relation place_relation(const struct place_run *run);
 
 /* The name of the other machine that has the run; NULL: this machine has it.  The caller frees. */
@@ -61,7 +61,7 @@ void place_continue(const struct place_run *run);
  * pane's pid may be 0: there was no process when the run was recorded, or the recorder was killed. */
 bool place_is_between(const struct process_id *server, const struct process_id *pane);
 
-/* As place_is_between(), but also true if a SIGKILL is pending. */
+/* Like place_is_between(), but also true if a SIGKILL is pending. */
 bool place_is_between_soon(const struct process_id *server, const struct process_id *pane);
 
 /* Does any process here say that it was started for the instance of this id? */

@@ -413,7 +413,7 @@ void environment_inside(const struct deck *deck, const struct instance *instance
 			const struct agent *agent, struct strvec *ret)
 {
 	strvec_push(ret, "TERM=xterm-256color");
-	/* As in every pane: claude asks only terminals that it knows for keys such as Shift+Enter. */
+	/* claude asks only terminals that it knows for keys such as Shift+Enter. */
 	strvec_push(ret, "TERM_PROGRAM=tmux");
 	strvec_push(ret, "COLORTERM=truecolor");
 	strvec_push(ret, "LANG=C.UTF-8");

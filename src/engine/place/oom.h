@@ -16,8 +16,8 @@
  * name where the kernel's log can be read. */
 int64_t oom_look(const char *directory, const char *control_group);
 
-/* Whom the kernel killed last, "a process" when that is not known.  Looks as well, so that the pane
- * can tell this kill from a later one.  The caller frees. */
+/* The process that the kernel killed last, "a process" when that is not known.  Looks as well, so
+ * that the pane can tell this kill from a later one.  The caller frees. */
 char *oom_victim(const char *directory, const char *control_group) MUST_USE;
 
 /* To be asked by the pane of a run whose agent has just ended in this way (exit status, or a

@@ -9,7 +9,7 @@
  * here.
  *
  * The window of a run is the tmux server that shows it.  On the host the window is the run: the
- * agent is a process in its pane, and ends with it.  In a container the run goes on without it.
+ * agent is a process in its pane, and ends with it.  In a container the run continues without it.
  */
 #pragma once
 
@@ -86,7 +86,7 @@ struct place_order {
 struct place_command {
 	const struct place_order *order;
 	const struct strvec *argv;
-	bool is_users; /* else its first word stands for the agent's program */
+	bool is_users; /* else its first word is a placeholder for the agent's program */
 	int timeout_ms;
 };
 

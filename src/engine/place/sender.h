@@ -16,7 +16,7 @@ enum { SENDER_DEPTH = 64 };
 
 struct sender {
 	const char *token; /* borrowed, or NULL */
-	/* The run that it names in the directory of its container, which stands for a token; the
+	/* The run that it names in the directory of its container, which serves as its token; the
 	 * processes are as seen in there.  Borrowed; NULL: it comes from no container. */
 	const char *run;
 	/* The sender, and its ancestors, nearest first.  0: it is not known who it is. */

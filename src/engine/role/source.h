@@ -21,7 +21,7 @@ struct role_source {
 	char *commit; /* what the ref is now */
 	char *before; /* another commit, which it was when it was fetched last; or NULL */
 	char *text;   /* of that file */
-	/* Of a role with a Dockerfile: real paths, and the Dockerfile below the context. */
+	/* With a Dockerfile only: real paths, the Dockerfile below the context. */
 	char *context, *dockerfile;
 	char *dockerfile_text;
 	struct role role;

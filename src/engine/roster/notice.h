@@ -28,8 +28,8 @@ struct notice_change {
 };
 
 /* True: the notice of this change was not given yet, and the caller gives it now.  A change is
- * known by its occasion and by since when: each is told once, even if several processes see it.  A
- * change whose time or run is not known is always told. */
+ * known by its occasion and its time: each gives one notice, even if several processes see it.  A
+ * change without a known time or run always gives one. */
 bool notice_claim(const struct notice *notice);
 
 /* Does anybody want to be told of it, on the desktop or in a terminal? */

@@ -80,7 +80,7 @@ struct roster {
 	size_t count, capacity;
 };
 
-/* The first failure is the one that is reported; the rest goes on. */
+/* Only the first failure is reported, and the rest of the work continues. */
 static void note(int *result, int r, struct error **err)
 {
 	if (r >= 0)
@@ -664,7 +664,7 @@ static int settle(struct roster *roster, struct error *err)
 	for (size_t i = 0; i < roster->count;) {
 		int r = roster->members[i]->news ? refresh(roster, i, err) : 0;
 		note(&result, r, &err);
-		/* Else the next one has its place now. */
+		/* A removed member leaves its place to the next one. */
 		i += r <= 0;
 	}
 	return result;

@@ -48,7 +48,7 @@ static void on_memory(int fd, uint32_t events UNUSED, void *context)
 {
 	struct run_watch *watch = context;
 	const int64_t kills = cgroup_oom_read(fd);
-	/* The group is gone: its descriptor would wake us for ever. */
+	/* The group is gone: its descriptor would wake us forever. */
 	if (kills < 0)
 		stop_counting(watch);
 	/* The file also tells of limits that were only reached. */

@@ -111,8 +111,8 @@ static bool show_changes(struct store *store, const char *only, struct strbuf *l
 	return true;
 }
 
-/* Two that show at the same time may be done in the wrong order.  So each looks again when it has
- * shown something: the last one to show anything finds that it is still true, or shows it again. */
+/* Two processes that show at the same time may write in the wrong order.  So each looks again after
+ * it has written: the last writer finds its text still true, or writes it again. */
 void statusline_show(struct store *store, const char *only)
 {
 	cleanup_strbuf struct strbuf last = { 0 };

@@ -44,8 +44,8 @@ struct view view_of(const struct store_row *row);
 /* The word for it: the state's name, or "unknown".  Static. */
 const char *view_status(const struct view *view);
 
-/* Before it is started, may its user be asked something: what becomes of its work, or of one who
- * has its conversation open elsewhere? */
+/* May a start ask its user something: what becomes of its work, or of another process that has its
+ * conversation open? */
 bool view_asks_first(const struct store_row *row, const struct view *view);
 
 /* Since when that is so: the activity where it is known, else the state.  Microseconds since the

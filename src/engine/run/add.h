@@ -55,7 +55,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
  * title and the conversation may be another session's. */
 int lifecycle_check_new(struct deck *deck, const struct lifecycle_new *wish, struct error *err);
 
-/* As lifecycle_check_new(), but checks only the directory and the arguments. */
+/* Like lifecycle_check_new(), but checks only the directory and the arguments. */
 int lifecycle_check_words(const struct lifecycle_new *wish, struct error *err);
 
 /* Make all of these instances, or none: after a failure those that were made are removed, and the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who has the conversation that a start would go on with.  A start finds the same and refuses; this
+ * The holder of the conversation that a start would continue.  A start refuses because of it; this
  * looks first, so that the user can be asked.
  */
 #pragma once

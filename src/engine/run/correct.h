@@ -14,6 +14,6 @@
  * the most.  The rows are those from before: their views are the same. */
 int correct_list(struct deck *deck, const struct roster_wish *wish, struct roster **ret,
 		 struct error *err);
-/* As correct_list(), but for one; store: of its profile.  True: its server runs and the manifest
+/* Like correct_list(), but for one; store: of its profile.  True: its server runs and the manifest
  * did not name it. It does now. */
 bool correct_row(struct deck *deck, struct store *store, const struct store_row *row);

@@ -102,7 +102,7 @@ static int gather(const struct operation *operation, const struct ending_order *
 		return -1;
 	facts->has_tree = r == 0;
 	facts->is_safe = verdict_is_safe(verdict);
-	/* That a file is ignored does not say that it can be made again. */
+	/* An ignored file is not always one that can be made again. */
 	if (!facts->has_tree || !facts->is_safe || facts->policy != END_ASK ||
 	    verdict_has(verdict, FINDING_IGNORED))
 		return 0;

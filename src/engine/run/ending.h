@@ -6,7 +6,7 @@
  * sees it does it: the supervisor, recover, attach, remove.  Everything is decided under the
  * instance's lock, from what is there then (model/plan/ending.h), and what is due stays due until
  * it is done.  So a kill at any step is made good by the next one that looks.  A start before that
- * goes on with everything as it was.
+ * continues with everything as it was.
  */
 #pragma once
 
@@ -50,7 +50,7 @@ struct ending_order {
  * warning.  ERROR_INVALID: it runs, with an answer. */
 int ending_settle(struct deck *deck, const char *base, const struct ending_order *order,
 		  struct ending_result *ret, struct error *err);
-/* As ending_settle(), but under the lock; after ENDED_REMOVED the operation has none. */
+/* Like ending_settle(), but under the lock; after ENDED_REMOVED the operation has none. */
 int ending_settle_locked(struct operation *operation, const struct ending_order *order,
 			 struct ending_result *ret, struct error *err);
 

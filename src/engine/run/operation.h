@@ -27,8 +27,8 @@ enum { OPERATION_TIMEOUT_MS = 30000 };
  * ERROR_NOT_FOUND, ERROR_BUSY.  The caller closes *ret. */
 int operation_open(struct deck *deck, const char *base, int timeout_ms, struct operation *ret,
 		   struct error *err);
-/* As operation_open(), but not between the end of an agent and what its pane makes of that: that is
- * awaited without the lock, for 10 s at the most.  After that what exists of the run is
+/* Like operation_open(), but not between the end of an agent and what its pane makes of that: that
+ * is awaited without the lock, for 10 s at the most.  After that what exists of the run is
  * PRESENCE_UNKNOWN to operation_look(). */
 int operation_open_settled(struct deck *deck, const char *base, struct operation *ret,
 			   struct error *err);

@@ -46,7 +46,7 @@ static int find_outside(const struct operation *operation, const struct outside_
 	return holder_find(operation->agent, home, session_id, &skip, ret);
 }
 
-/* Does the attempt go on with a conversation that another process may have? */
+/* Does the attempt continue a conversation that another process may have? */
 static bool may_share(const struct attempt *attempt)
 {
 	return attempt->rung == RUNG_CONTINUE ||

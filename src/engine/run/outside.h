@@ -21,7 +21,7 @@ enum outside {
 struct outside_own {
 	struct process_id server, pane, reporter;
 };
-/* The process that has a conversation which the run's ladder would go on with.  The operation has
+/* The process that has a conversation which the run's ladder would continue.  The operation has
  * its agent, and the run is planned; it need not be the one that lives.  *ret is untouched for
  * OUTSIDE_NOTHING. */
 enum outside outside_find(const struct operation *operation, const struct outside_own *own,

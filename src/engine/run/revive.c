@@ -106,7 +106,7 @@ static int hold(const struct revival *revival, struct revive_result *ret, struct
 	return note(revival, EVENT_HELD, why, err);
 }
 
-/* Whose its end is, for a restart: that of a user manager is like that of a machine. */
+/* For a restart, the end of a user manager counts like the end of a boot. */
 static enum machine_relation relation_of_end(const struct revival *revival)
 {
 	const struct instance *instance = revival->operation->instance;

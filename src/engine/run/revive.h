@@ -64,5 +64,5 @@ void revive_result_free(struct revive_result *result);
 int revive(struct deck *deck, const char *base, const struct revive_order *order,
 	   struct revive_result *ret, struct error *err);
 
-/* As revive(), but from `agentdeck revive`, which prints one JSON object.  *ret is the caller's. */
+/* Like revive(), but from `agentdeck revive`, which prints one JSON object.  *ret is the caller's. */
 void revive_answer(const struct child_result *result, struct revive_result *ret);

@@ -59,7 +59,7 @@ void lifecycle_started_free(struct lifecycle_started *started);
 int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_order *order,
 		    struct lifecycle_started *ret, struct error *err);
 
-/* A run in a container goes on without its window: open another one, as lifecycle_start() does.
+/* A run in a container continues without its window: open another one, as lifecycle_start() does.
  * Nothing is done to a session that has its window, or does not live. */
 int lifecycle_show(struct deck *deck, const char *base, struct error *err);
 

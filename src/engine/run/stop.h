@@ -49,14 +49,14 @@ struct removal_order {
 int lifecycle_remove(struct deck *deck, const char *base, const struct removal_order *order,
 		     struct error *err);
 
-/* As REMOVE_UNUSED. */
+/* Remove a session that was made just now: REMOVE_UNUSED. */
 int lifecycle_withdraw(struct deck *deck, const char *base, struct error *err);
 
 /* Remove the instance and delete everything that it has, at once and without undo; conversations
  * that its agent keeps elsewhere stay.  REMOVE_STOPPED or REMOVE_ANYWAY.  Refused while an engine
  * has something of it that cannot be removed, or does not answer, and while its tree has what is
  * nowhere else (may_lose_work), or something that is not agentdeck's is in its directory; then
- * nothing has changed, and it still runs.  Killed half-way, it is in the trash: prune goes on. */
+ * nothing has changed, and it still runs.  Killed half-way, it is in the trash, for prune. */
 int lifecycle_purge(struct deck *deck, const char *base, const struct removal_order *order,
 		    struct error *err);
 

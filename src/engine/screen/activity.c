@@ -16,7 +16,7 @@ enum {
 	LOOKS = 2,          /* a screen that is being drawn may lack what counts */
 	LOOK_MS = 100,      /* between two looks */
 	SETTLE_MS = 700,    /* between two that contradict a report */
-	/* One that works although it reported that it is done shows that by movement: some show
+	/* An agent that works although it reported the end shows that by movement: some show
 	 * only the seconds (codex). */
 	MOVE_MS = 1100,
 	STEP_MS = 150, /* what moves may look the same after any one time */

@@ -26,7 +26,6 @@ static bool agent_has_ended(const struct instance *instance)
 	const struct place_run run = place_run_of(instance);
 	if (!run.pane.pid || place_agent_is_live(&run))
 		return false;
-	/* It, or who was to judge of its end. */
 	place_nudge(&run);
 	return true;
 }

@@ -17,7 +17,7 @@
 
 enum { FILE_MAX = 1 << 16 };
 
-/* One of the files: UNITS/<directory>/<name>. */
+/* A file of the guard: UNITS/<directory>/<name>. */
 struct guard_file {
 	char *directory, *name, *text;
 };

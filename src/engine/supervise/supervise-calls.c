@@ -130,7 +130,7 @@ void calls_open(struct supervisor *supervisor)
 		log_warning("programs cannot call the supervisor: %s", err.message);
 }
 
-/* ---- what is told ------------------------------------------------------------------------------ */
+/* ---- signals ----------------------------------------------------------------------------------- */
 
 static void on_reopen(void *context)
 {

@@ -5,7 +5,7 @@
  *   supervise.c          begin and end
  *   supervise-lock.c     one supervisor for each state directory on each machine
  *   supervise-session.c  one session: the decision (decide.h), and what comes of it
- *   supervise-calls.c    what others ask over the bus, and what they are told
+ *   supervise-calls.c    the calls and signals of the bus
  *   supervisor.c         what all of them share
  */
 #pragma once

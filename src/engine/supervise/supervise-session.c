@@ -19,7 +19,7 @@ enum {
 	/* what it failed for may be over: a mount that came late, a full disk */
 	REVIVE_MOST_MS = 30000,
 	LOGGED = 5,               /* of the times that a manifest cannot be read; damage stays */
-	TOLD_AFTER = 6,           /* such failures, some eight seconds, its user is told */
+	TOLD_AFTER = 6,           /* after such failures, some eight seconds, tell its user */
 	PAUSE_MS = 250,           /* after any that failed, whatever the policy says */
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
 	/* then it ends by itself, if we are not there to end it and say so */

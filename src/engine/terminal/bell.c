@@ -57,7 +57,7 @@ static void on_end(int fd UNUSED, uint32_t events UNUSED, void *context)
 		bell->handler(bell->context);
 }
 
-/* A FIFO that had a writer says so for ever: each bell gets a new descriptor. */
+/* A FIFO that had a writer reports a hang-up forever, so each bell gets a new descriptor. */
 static int open_fifo(struct bell *bell, struct error *err)
 {
 	struct stat st;

@@ -25,7 +25,7 @@ typedef void (*bell_handler)(void *context);
 int bell_open(struct loop *loop, const struct bell_wish *wish, bell_handler handler, void *context,
 	      struct bell **ret, struct error *err);
 void bell_close(struct bell *bell);
-/* Whom it is for.  Borrowed. */
+/* The id of its session.  Borrowed. */
 const char *bell_id(const struct bell *bell);
 
 /* Arguments of a tmux client that prints the screen with the escape sequences of its colours, and

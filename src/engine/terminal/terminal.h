@@ -83,7 +83,7 @@ struct terminal_parting {
 int terminal_attach(const struct instance *instance, const struct terminal_wish *wish,
 		    struct terminal_parting *ret, struct error *err);
 
-/* Have a terminal that terminal_attach() has attached go on to another session: it leaves this
+/* Move a terminal that terminal_attach() has attached to another session: it leaves this
  * server, and the caller of terminal_attach() gets next, which names the session.  client: the
  * terminal's path, if one of its keys has called: it leaves when we have ended; NULL: the only one
  * that is attached, at once.  ERROR_REFUSED: it was attached by something else, or there are

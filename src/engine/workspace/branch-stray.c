@@ -136,7 +136,7 @@ int branch_list_strays(const struct deck *deck, const char *directory, struct br
 		cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
 		cleanup_error struct error why = { 0 };
 		const char *source = sources.items[i];
-		/* One that is gone, or that git refuses, has no branch that we would touch. */
+		/* We touch no branch of a repository that is gone, or that git refuses. */
 		if (access(source, F_OK) != 0 || gitcmd_find(source, &found, &why) != 0)
 			continue;
 		if (journal.count && add_strays_of(deck, source, &journal, &strays, err) < 0)

@@ -18,7 +18,7 @@ void branch_fate_free(struct branch_fate *fate)
 	*fate = (struct branch_fate){ 0 };
 }
 
-/* Whose tree may be made again from the branch? */
+/* Looks for sessions whose tree may be made again from the branch. */
 struct search {
 	const struct instance *instance; /* of the branch */
 	const struct trash *going;       /* or NULL */

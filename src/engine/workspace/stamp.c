@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* As agentdeck-assess has them, or more. */
+/* At least the limits of agentdeck-assess. */
 enum { DEEPEST = 100, ENTRIES_MOST = 1000000 };
 
 static void add_number(struct tree_stamp *stamp, const struct stat *status, uint64_t number)

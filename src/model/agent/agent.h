@@ -188,7 +188,7 @@ bool agent_value_at(const struct agent *agent, size_t index, struct agent_value 
 /* How its conversations are on disk: as its entry says in [files], else by the layout that it
  * names. NULL: they cannot be looked at.  Borrowed from the agent, or static. */
 const struct agent_files *agent_find_files(const struct agent *agent);
-/* As agent_find_files(), if they can go to another home, and the agent continues them there. */
+/* Like agent_find_files(), if they can go to another home, and the agent continues them there. */
 const struct agent_files *agent_movable_files(const struct agent *agent);
 
 bool agent_reports(const struct agent *agent);

@@ -142,7 +142,7 @@ static bool is_size_of(const struct agent *agent, const char *number, const char
 	       more == guard || more == pairs + guard;
 }
 
-/* What stands for a placeholder, from its pattern's first group. */
+/* The sign for a placeholder, from its pattern's first group. */
 static char mark_of(const struct agent *agent, const char *line, const regmatch_t *group,
 		    const char *text)
 {

@@ -275,7 +275,7 @@ static const char *place_of(const struct toml_document *document, const char *pa
 											: path;
 }
 
-/* One of the words in arguments or environment must have the slot for our value. */
+/* A word in arguments or environment must have the slot for our value. */
 static int check_places(const struct toml_document *document, const struct agent *agent,
 			struct error *err)
 {

@@ -153,5 +153,5 @@ const char *import_verdict_name(enum import_verdict verdict);
 /* A title as agentdeck takes it: no control characters, no white space at its ends, 1 to 250 bytes
  * of UTF-8; fallback where nothing is left.  The caller frees. */
 char *import_title(const char *title, const char *fallback) MUST_USE;
-/* As import_title(), but for each name of a group; "" when nothing is left.  The caller frees. */
+/* Like import_title(), but for each name of a group; "" when nothing is left.  The caller frees. */
 char *import_group(const char *group) MUST_USE;

@@ -174,7 +174,7 @@ const char *resume_adopted_id(const struct agent *agent, const struct strvec *ar
 	return find_adopted(agent, argv, &flag);
 }
 
-/* One of these among the user's flags; of words that are no flags only the first, which may be a
+/* A wanted word among the user's flags.  Among other words only the first one counts: it may be a
  * subcommand. */
 static const char *find_word(const struct agent *agent, const struct strvec *argv,
 			     const struct strvec *wanted)

@@ -89,7 +89,7 @@ struct resume_slots {
  * what looks like a slot in a value is not one.  A slot whose value is NULL stays as it is. */
 void resume_expand(const struct strvec *words, const struct resume_slots *slots,
 		   struct strvec *ret);
-/* As resume_expand(), but with session_id alone. */
+/* Like resume_expand(), but with session_id alone. */
 void resume_push_template(struct strvec *ret, const struct strvec *words, const char *session_id);
 /* Has every slot in these words a value? */
 bool resume_can_expand(const struct strvec *words, const struct resume_slots *slots);

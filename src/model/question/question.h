@@ -22,9 +22,9 @@
 
 enum choice_kind {
 	CHOICE_NONE,     /* not answered: nothing changes */
-	CHOICE_CONTINUE, /* seen: go on to the next question */
-	CHOICE_RETURN,   /* go on working in the session */
-	CHOICE_KEEP,     /* end it, and keep everything that is needed to go on later */
+	CHOICE_CONTINUE, /* seen: ask the next question */
+	CHOICE_RETURN,   /* keep working in the session */
+	CHOICE_KEEP,     /* end it, and keep everything that is needed to continue later */
 	CHOICE_CLEAN,    /* end it, and delete everything of it, also what would be lost */
 	CHOICE_NEW,      /* a new session */
 	CHOICE_RESUME,   /* the session that the choice names */

@@ -39,7 +39,7 @@ struct questions {
 	enum question_about about;
 	struct question items[QUESTIONS_MOST];
 	size_t count;
-	size_t next;     /* how many of them were asked; for the one who asks */
+	size_t next;     /* how many of them were asked; for the caller */
 	char *id;        /* of the session; of a launch: its directory; else "" */
 	char *occasion;  /* what the user is about to do: "start", "remove" */
 	char *seen;      /* digest of what is shown, for an answer that loses or ends something */

@@ -29,7 +29,7 @@ void question_of_work_to_remove(struct question *question, const struct question
 				const struct verdict *verdict);
 /* B.  CHOICE_RETURN, CHOICE_KEEP, CHOICE_CLEAN. */
 void question_of_end(struct question *question, const struct question_subject *subject);
-/* As question_of_end(), but when its user removes it.  CHOICE_KEEP, CHOICE_CLEAN. */
+/* Like question_of_end(), but when its user removes it.  CHOICE_KEEP, CHOICE_CLEAN. */
 void question_of_removal(struct question *question, const struct question_subject *subject);
 /* C.  CHOICE_NEW; the sessions come after it. */
 void question_of_launch(struct question *question, const char *directory, const char *agent);

@@ -37,7 +37,7 @@ void role_set_variable(struct reading *reading, const char *name, const char *va
 /* Something that the user's rights allow to ask for from this level on. */
 void role_ask(struct reading *reading, enum recipe_rights least, const char *format, ...)
 	PRINTF_LIKE(3, 4);
-/* One of mounts: "type=bind,source=...,target=..." */
+/* An entry of mounts: "type=bind,source=...,target=..." */
 void role_add_mount_text(struct reading *reading, const char *text);
 /* SOURCE:TARGET[:ro] of docker run -v */
 void role_add_volume(struct reading *reading, const char *text);

@@ -55,7 +55,7 @@ struct role_command {
 
 struct role {
 	char *name, *image;
-	/* As they are written, below the directory of the file; dockerfile NULL: there is none. */
+	/* As written, below the directory of the file; dockerfile NULL: there is none. */
 	char *dockerfile, *context, *target;
 	struct strvec build_args;  /* NAME=VALUE */
 	struct strvec environment; /* NAME=VALUE, each name once */

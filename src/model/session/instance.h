@@ -324,7 +324,7 @@ void attempt_clear(struct attempt *attempt);
 void run_add_attempt(struct run *run, const struct attempt *attempt);
 /* The attempt's reason as a word; NULL: there is none.  Borrowed. */
 const char *attempt_reason(const struct attempt *attempt);
-/* As attempt_reason(), but for people. */
+/* Like attempt_reason(), but for people. */
 const char *attempt_why(const struct attempt *attempt);
 /* The run's tmux server: the window of a run with a capsule, else its server.  Borrowed. */
 const struct process_id *run_tmux_server(const struct run *run);
@@ -336,11 +336,11 @@ const struct attempt *run_attempt(const struct run *run);
 /* Is it only a shell in the agent's place? */
 bool run_is_shell(const struct run *run);
 
-/* Whose is the run: this boot's, an earlier one's, another machine's?  Every comparison of a run's
- * boot goes through this. */
+/* Does the run belong to this boot, to an earlier one, or to another machine?  Every comparison of
+ * a run's boot goes through this. */
 enum machine_relation run_relation(const struct run *run);
-/* As run_relation(), but for the instance, which without a run belongs to the machine that saw its
- * end. */
+/* Like run_relation(), but for the instance, which without a run belongs to the machine that saw
+ * its end. */
 enum machine_relation instance_relation(const struct instance *instance);
 /* machine_name() of that machine.  The caller frees. */
 char *instance_host(const struct instance *instance) MUST_USE;

@@ -41,7 +41,7 @@ struct manifest_section manifest_section(const struct manifest_section *section,
 					 const char *name);
 /* NULL: absent, or a failure.  The caller frees. */
 char *manifest_text(const struct manifest_section *section, const char *key);
-/* As manifest_text(), but for a text that must be there and not empty. */
+/* Like manifest_text(), but for a text that must be there and not empty. */
 char *manifest_need_text(const struct manifest_section *section, const char *key);
 /* Append the texts of an array. */
 void manifest_texts(const struct manifest_section *section, const char *key, struct strvec *ret);
@@ -50,7 +50,7 @@ int64_t manifest_int(const struct manifest_section *section, const char *key, in
 bool manifest_bool(const struct manifest_section *section, const char *key);
 /* Microseconds since the Epoch; 0: absent, or a failure. */
 int64_t manifest_time(const struct manifest_section *section, const char *key);
-/* As manifest_time(), but for one value.  -1: not a time, or one after the year 9999, which we
+/* Like manifest_time(), but for one value.  -1: not a time, or one after the year 9999, which we
  * could write and not read. */
 int64_t manifest_parse_time(struct json_object *value);
 

@@ -42,7 +42,7 @@ enum reason {
 const char *reason_name(enum reason reason);
 /* REASON_OTHER: it is not one of our words. */
 enum reason reason_of_name(const char *name);
-/* As reason_of_name(), but for people, "its transcript has no messages"; a word of another version
- * is its own text.
+/* Like reason_of_name(), but for people, "its transcript has no messages"; a word of another
+ * version is its own text.
  */
 const char *reason_text(const char *name);

@@ -105,7 +105,7 @@ static inline bool state_is_stopping(enum instance_state state)
 	return state == STATE_STOPPING;
 }
 
-/* As state_is_stopping(), but for a restart. */
+/* Like state_is_stopping(), but for a restart. */
 static inline bool state_is_restarting(enum instance_state state, enum instance_desired desired)
 {
 	return state_phase(state, desired) == PHASE_RESTARTING;

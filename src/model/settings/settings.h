@@ -143,7 +143,7 @@ enum limit_origin {
  * around it that sets it ("work/api", then "work"), else [limits]; 0 when none does.  Reads only
  * group and limits of the instance. */
 struct limits settings_limits(const struct settings *settings, const struct instance *instance);
-/* As settings_limits(), but for one limit, and where it was set; *ret_group (borrowed) for
+/* Like settings_limits(), but for one limit, and where it was set; *ret_group (borrowed) for
  * LIMIT_SAID_BY_GROUP, else NULL. */
 int64_t settings_limit(const struct settings *settings, const struct instance *instance,
 		       enum limit limit, enum limit_origin *ret_origin, const char **ret_group);

@@ -74,7 +74,7 @@ enum finding_kind finding_kind_of_name(const char *name);
 /* Texts may be any bytes, and NULL for "". */
 void verdict_add(struct verdict *verdict, enum finding_kind kind, const char *where,
 		 const char *name, const char *detail);
-/* As verdict_add() of FINDING_UNKNOWN. */
+/* Like verdict_add() of FINDING_UNKNOWN. */
 void verdict_unknown(struct verdict *verdict, const char *where, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 
@@ -88,8 +88,7 @@ int verdict_parse(const char *text, size_t length, struct verdict *ret, struct e
 void verdict_add_text(const struct verdict *verdict, struct strbuf *buf);
 /* Only what would be lost. */
 void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf);
-/* What stands for all that would be lost: another digest means that
- * something else would be.  The caller frees. */
+/* A digest of all that would be lost: it differs when the loss differs.  The caller frees. */
 char *verdict_digest(const struct verdict *verdict) MUST_USE;
 /* "3 files, 1 branch": what would be lost, counted.  "" for a safe one.  The caller frees. */
 char *verdict_count_text(const struct verdict *verdict) MUST_USE;

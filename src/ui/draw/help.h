@@ -9,5 +9,5 @@
 
 /* Draw the help of the list, from this row on. */
 void draw_help(struct ui *ui, size_t row, size_t height);
-/* As draw_help(), but for the wall. */
+/* Like draw_help(), but for the wall. */
 void draw_wall_help(struct ui *ui, size_t row, size_t height);

@@ -63,7 +63,7 @@ static bool is_named(const struct wall_wish *wish, const char *id)
 	return false;
 }
 
-/* Whom a wall shows.  One that ends keeps its tile. */
+/* Does the wall show it?  A session that ends keeps its tile. */
 static bool is_shown(const struct dashboard *dashboard, const struct roster_entry *entry,
 		     const struct facts *facts)
 {
@@ -277,7 +277,7 @@ static void launch(struct dashboard *dashboard, const struct wish *wish)
 	errand_start(&dashboard->errands, &errand, on_launched, dashboard);
 }
 
-/* Another profile is another deck: this one ends, and its errands go on. */
+/* Another profile is another deck: this one ends, and its errands continue. */
 static void go_to_next_profile(struct dashboard *dashboard)
 {
 	cleanup_error struct error why = { 0 };
@@ -506,7 +506,7 @@ static void tell_lost(struct dashboard *dashboard)
 	ui_tell(dashboard->ui, text, true);
 }
 
-/* A mistake is told, and the other keys count. */
+/* A mistake is shown, and the other keys count. */
 static void bind_keys(struct dashboard *dashboard)
 {
 	const struct deck *deck = dashboard->deck;

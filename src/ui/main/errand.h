@@ -21,11 +21,11 @@ struct errand {
 	const char *input;          /* NULL: none */
 	int timeout_ms;             /* 0: none */
 };
-/* Run it beside the loop.  It goes on if the deck ends first. */
+/* Run it beside the loop.  It continues if the deck ends first. */
 void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
 		  void *context);
-/* Run the words beside the loop.  What the command says becomes the news; it goes on if the deck
- * ends first. */
+/* Run the words beside the loop.  What the command says becomes the news; it continues if the
+ * deck ends first. */
 void errand_run(struct errands *errands, const struct wish *wish);
 
 /* Run a command on the terminal, which the caller has given back, and wait.  words: behind the

@@ -49,7 +49,7 @@ struct form {
 };
 void form_free(struct form *form);
 
-/* Takes the supply, which is empty afterwards.  A form that was begun goes on as it was. */
+/* Takes the supply, which is empty afterwards.  A form that was begun stays as it was. */
 void form_open(struct form *form, struct form_supply *supply, const char *directory,
 	       const char *group);
 /* Forget what was typed. */

@@ -28,7 +28,7 @@ struct style {
 /* The colour that a terminal with so many has, and is nearest: PAINT_DEFAULT or its number there.
  * With more than 256, from 8 on it is red, green and blue. */
 int paint_reduce(int color, int colors);
-/* One of the bright ones of 16? */
+/* Is it among the bright half of the 16 colours? */
 bool paint_is_bright(int color);
 
 /* A part of a line that looks the same. */

@@ -94,7 +94,7 @@ bool preview_set(struct preview *preview, enum preview_kind kind, const char *id
 			     streq(preview->text, text) && streq(or_empty(preview->id), id);
 	if (is_same)
 		return false;
-	/* Another text begins where it does by itself; one that goes on does not move. */
+	/* Another text begins at its own start.  A longer version of this one does not move. */
 	if (preview->shown != kind || !streq(or_empty(preview->id), id))
 		preview->back = 0;
 	cleanup_free char *shown = kind == PREVIEW_LOG ? readable_log(text) : xstrdup(text);

@@ -16,8 +16,7 @@ static char *targets_text(const struct ui *ui, const struct item *first)
 				      : xasprintf("%zu sessions", ui->targets.count);
 }
 
-/* As ui_run(), but with a command for one session: once for each.  The words after stand behind it.
- */
+/* Like ui_run(), with a command for one session, once for each.  The words after follow its id. */
 static void run_each(struct ui *ui, struct wish *ret, const char *const *words,
 		     const char *const *after)
 {

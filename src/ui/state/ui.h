@@ -34,7 +34,7 @@ struct ui {
 	char *search;        /* what the list is filtered by; NULL: nothing */
 	unsigned searches;   /* how often that has changed */
 	enum action pending; /* of MODE_LINE, MODE_LOOKING and MODE_DIALOG */
-	/* Whom the pending action is for: ids, which outlive the sessions. */
+	/* The ids of the sessions that the pending action is for.  An id outlives its session. */
 	struct strvec targets;
 	/* In a removal: the sessions that are agreed to, and their losses, as options of the
 	 * command. */
@@ -46,7 +46,7 @@ struct ui {
 	bool is_waiting;
 	struct questions ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
-	bool lacks_lost;  /* it asks about a recovery, and the program is to say of whom */
+	bool lacks_lost;  /* the question of a recovery still lacks the names of the sessions */
 	struct form form; /* of MODE_FORM; what was typed stays until a session is made of it */
 	char *message;    /* the last news, until the next key; NULL: none */
 	bool is_bad;      /* the message is about a failure */

@@ -78,7 +78,7 @@ void term_erase(void);
  * cut ends with SYMBOL_CUT.  Returns the columns that it took.  It has no control characters
  * (visible()). */
 size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text);
-/* As term_put(), but in colours, as near as the terminal has them. */
+/* Like term_put(), but in colours, as near as the terminal has them. */
 size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
 		  const char *text);
 /* Show the cells of a row in reverse. */

@@ -19,7 +19,7 @@
 
 enum {
 	BUILD_MS = 1800000,
-	QUIET_MS = 1000, /* what takes longer is told while it goes on */
+	QUIET_MS = 1000, /* what takes longer is shown while it runs */
 	LAST_LINES = 10,
 	TAG_DIGITS = 12,
 };

@@ -30,7 +30,7 @@ enum { CAPSULE_ANSWER_MS = 2000 };
 
 /* ---- look.c ---- */
 
-/* As capsule_connect(), but only to the capsule.  server: its process, or pid 0 if that is
+/* Like capsule_connect(), but only to the capsule.  server: its process, or pid 0 if that is
  * unknown.  CAPSULE_SILENT: the agent listens in its place. */
 int container_connect(const char *directory, const struct process_id *server, int64_t deadline_ms,
 		      struct capsule **ret, struct error *err);
@@ -191,6 +191,6 @@ int container_check_discard(struct deck *deck, struct instance *instance, struct
 /* End the container; the window stays. */
 int container_end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
 			  struct error *err);
-/* End the window and remove its files; the container goes on. */
+/* End the window and remove its files; the container keeps running. */
 int container_end_window(struct deck *deck, const struct instance *instance, int grace_ms,
 			 struct error *err);

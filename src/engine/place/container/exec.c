@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A second command in the container, by the engine's own program: it brings the terminal there.
- * That program waits for ever for an engine that hangs, which may go on much later.  So the
+ * That program waits forever for an engine that hangs, which may continue much later.  So the
  * capsule's program runs the command, and only if a file is still there that this host takes away
  * when it has waited for too long.
  */

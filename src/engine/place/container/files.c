@@ -183,7 +183,7 @@ static int from_command(const char *text, struct strbuf *ret, struct error *err)
 		return r < 0 ? -1
 			     : error_set(err, ERROR_NOT_FOUND, "%s is not installed",
 					 argv.items[0]);
-	/* The output may be the secret, so only the status of a failure is told. */
+	/* The output may be the secret, so an error shows only the status. */
 	if (result.exit_status != 0)
 		return error_set(err, ERROR_CHILD, "%s ended with status %d", argv.items[0],
 				 result.exit_status);

@@ -33,7 +33,7 @@ void ladder_clear(struct ladder *ladder)
 	*ladder = (struct ladder){ 0 };
 }
 
-/* Two decks do not touch each other's containers. */
+/* The labels keep decks from touching each other's containers. */
 struct json_object *ladder_deck_labels(const struct deck *deck)
 {
 	char home[SHA256_TEXT_SIZE];

@@ -62,7 +62,7 @@ void container_keep(const struct instance *instance);
 /* The instance does not come to be: the image that was built for it goes. */
 void container_drop(const struct recipe *recipe);
 
-/* As container_resolve(), from the recipe of another session. */
+/* Like container_resolve(), from the recipe of another session. */
 struct recipe *container_copy(const struct deck *deck, const struct instance *like,
 			      const struct instance *instance) MUST_USE;
 

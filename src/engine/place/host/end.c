@@ -256,7 +256,7 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 	const bool scoped = has_scope(instance) && deck_bus(deck);
 	const struct patience patience = { clock_ms(), grace_ms };
 	(void)deck_agent(deck, instance->agent, &agent, NULL);
-	/* Called from inside the run: its terminal goes, and we have to go on. */
+	/* Called from inside the run: its terminal closes, and we have to survive that. */
 	if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))
 		(void)signal(SIGHUP, SIG_IGN);
 	if (grace_ms > 0) {

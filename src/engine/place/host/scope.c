@@ -44,8 +44,8 @@ int host_survivors(struct deck *deck, const char *id, char **ret, struct error *
 	return 0;
 }
 
-/* A start that was killed just when the manager moved its gate into the scope leaves one without a
- * process, of which the kernel never tells the manager (systemd 252): it stays for ever. */
+/* A start that was killed just when the manager moved its gate into the scope leaves an empty
+ * scope. The kernel never tells the manager about it (systemd 252), so it would stay forever. */
 static void end_empty_scope(struct deck *deck, const struct unit_scope *scope, const char *id)
 {
 	cleanup_free struct process_id *left = NULL;
