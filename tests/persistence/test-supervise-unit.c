@@ -735,6 +735,32 @@ TEST(ManagerWithOtherPlacesEnablesNoSupervisor)
 		 json_print(status()));
 }
 
+/* Also where an earlier version wrote a whole unit, which would hide the shipped one. */
+TEST(ShippedUnitIsChangedByADropInOnly)
+{
+	install_package();
+	at_end(restore_and_remove);
+	const char *whole = in_real_home(".config/systemd/user/agentdeck.service");
+	const char *dropin = kept("%s.d/agentdeck.conf", whole);
+	(void)deck_ok(NULL, WORDS("supervise", "--install", "--json"));
+	ASSERT(!machine_exists(whole) && !machine_exists(dropin), "the shipped unit is changed");
+	machine_write(whole, 0600,
+		      "# Written by \"agentdeck supervise --install\", removed by --uninstall. For "
+		      "changes of your own: \n[Service]\nExecStart=/bin/false\n");
+	(void)machine_login(WORDS("systemctl", "--user", "set-environment",
+				  kept("XDG_STATE_HOME=%s", in_real_home("elsewhere"))));
+	(void)deck_ok(NULL, WORDS("supervise", "--install", "--json"));
+	ASSERT(!machine_exists(whole), "the unit of an earlier version is left");
+	ASSERT(machine_exists(dropin), "there is no drop-in");
+	/* It runs for our sessions, and not for those of the manager's directory. */
+	WAIT_FOR(has("active", "active") && json_get_bool(status(), "running", false), "it is %s",
+		 json_print(status()));
+	ASSERT(!json_get_bool(status(), "file_is_ours", true), "another unit is loaded: %s",
+	       json_print(status()));
+	(void)deck_ok(NULL, WORDS("supervise", "--uninstall", "--json"));
+	ASSERT(!machine_exists(dropin) && machine_exists(SYSTEM_UNIT), "what is left is wrong");
+}
+
 /* Of two first starts one enables it; the other one passes by. */
 TEST(OneOfTwoFirstStartsEnablesTheSupervisor)
 {

@@ -15,6 +15,7 @@ struct scene {
 	struct fixture *f;
 	struct deck deck;
 	char *root, *own, *package; /* package, own: possible places of the unit file */
+	char *dropin;
 };
 
 static int set_up_scene(void **state)
@@ -27,6 +28,7 @@ static int set_up_scene(void **state)
 	s->root = xstrndup(s->f->directory,
 			   (size_t)(strrchr(s->f->directory, '/') - s->f->directory));
 	s->own = path_join(s->root, "config/systemd/user/agentdeck.service");
+	s->dropin = path_join(s->root, "config/systemd/user/agentdeck.service.d/agentdeck.conf");
 	s->package = path_join(s->root, "vendor/units/agentdeck.service");
 	s->deck.paths.user_runtime = xstrdup(s->f->directory);
 	s->deck.paths.state = path_join(s->root, "state");
@@ -49,6 +51,7 @@ static int tear_down_scene(void **state)
 	(void)tear_down(&fixture);
 	free(s->root);
 	free(s->own);
+	free(s->dropin);
 	free(s->package);
 	free(s);
 	return 0;
@@ -246,9 +249,18 @@ static void a_packaged_unit_of_another_program_is_overridden(void **state)
 {
 	struct scene *s = *state;
 	put(s->package, "[Service]\nExecStart=/bin/true supervise\n");
+	/* As an earlier version wrote it. */
+	put(s->own,
+	    "# Written by \"agentdeck supervise --install\", removed by --uninstall. For changes of your own: \n");
 	install(s);
-	cleanup_free char *text = content(s->own);
-	assert_non_null(text);
+	cleanup_free char *text = content(s->dropin);
+	cleanup_free char *expected = xasprintf(
+		"[Service]\nExecStart=\nExecStart=\"%s\" supervise\n", s->deck.program);
+	assert_true(starts_with(text, "# Written by \"agentdeck supervise --install\""));
+	assert_true(ends_with(text, expected));
+	assert_null(content(s->own));
+	assert_int_equal(supervise_uninstall(&s->deck, &s->f->err), 0);
+	assert_null(content(s->dropin));
 }
 
 static void places_that_the_manager_does_not_know_are_written_down(void **state)
@@ -259,13 +271,16 @@ static void places_that_the_manager_does_not_know_are_written_down(void **state)
 	(void)setenv("AGENTDECK_HOME", "/srv/deck", 1);
 	install(s);
 	(void)unsetenv("AGENTDECK_HOME");
-	cleanup_free char *text = content(s->own);
-	assert_non_null(strstr(text, "\nEnvironment=\"AGENTDECK_HOME=/srv/deck\"\n"));
+	cleanup_free char *text = content(s->dropin);
+	assert_true(ends_with(text, "[Service]\nEnvironment=\"AGENTDECK_HOME=/srv/deck\"\n"));
+	assert_null(content(s->own));
 	(void)setenv("HOME", "/elsewhere", 1);
 	install(s);
-	cleanup_free char *other = content(s->own);
-	assert_non_null(strstr(other, "\nEnvironment=\"HOME=/elsewhere\"\n"));
-	assert_null(strstr(other, "AGENTDECK_HOME"));
+	cleanup_free char *other = content(s->dropin);
+	assert_true(ends_with(other, "[Service]\nEnvironment=\"HOME=/elsewhere\"\n"));
+	(void)setenv("HOME", getpwuid(getuid())->pw_dir, 1);
+	install(s);
+	assert_null(content(s->dropin));
 }
 
 static void a_unit_of_the_users_own_is_left_alone(void **state)

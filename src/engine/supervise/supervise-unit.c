@@ -18,6 +18,9 @@
 	"# Written by \"agentdeck supervise --install\", removed by --uninstall. For changes of your own: "
 #define MARK_END "\"systemctl --user edit " SUPERVISE_UNIT "\"\n"
 #define PROGRAM  "@bindir@/agentdeck"
+/* Where there is a unit already, only this file beside it is ours. */
+#define DROPIN_DIRECTORY SUPERVISE_UNIT ".d"
+#define DROPIN           "agentdeck.conf"
 
 /* What was decided about the supervisor: docs/state-format.md.  A profile has no dot in its name. */
 #define CHOICE "supervise.choice"
@@ -57,6 +60,36 @@ static int check_utf8(const char *value, struct error *err)
 			 "%s is not UTF-8, and the user manager accepts nothing else", shown);
 }
 
+static int add_environment(const struct strvec *environment, struct strbuf *text, struct error *err)
+{
+	for (size_t i = 0; i < environment->count; i++) {
+		if (check_utf8(environment->items[i], err) < 0)
+			return -1;
+		strbuf_adds(text, "Environment=");
+		add_quoted(text, environment->items[i]);
+		strbuf_adds(text, "\n");
+	}
+	return 0;
+}
+
+int supervise_dropin_text(const char *program, const struct strvec *environment, char **ret,
+			  struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_adds(&text, MARK MARK_END "[Service]\n");
+	if (add_environment(environment, &text, err) < 0)
+		return -1;
+	if (program) {
+		if (check_utf8(program, err) < 0)
+			return -1;
+		strbuf_adds(&text, "ExecStart=\nExecStart=");
+		add_quoted(&text, program);
+		strbuf_adds(&text, " supervise\n");
+	}
+	*ret = strbuf_take(&text);
+	return 0;
+}
+
 int supervise_unit_text(const char *program, const struct strvec *environment, char **ret,
 			struct error *err)
 {
@@ -72,13 +105,8 @@ int supervise_unit_text(const char *program, const struct strvec *environment, c
 	service += strlen(section);
 	strbuf_adds(&text, MARK MARK_END);
 	strbuf_add(&text, supervise_unit_template, (size_t)(service - supervise_unit_template));
-	for (size_t i = 0; i < environment->count; i++) {
-		if (check_utf8(environment->items[i], err) < 0)
-			return -1;
-		strbuf_adds(&text, "Environment=");
-		add_quoted(&text, environment->items[i]);
-		strbuf_adds(&text, "\n");
-	}
+	if (add_environment(environment, &text, err) < 0)
+		return -1;
 	strbuf_add(&text, service, (size_t)(command - service));
 	add_quoted(&text, program);
 	strbuf_adds(&text, command + strlen(PROGRAM));
@@ -185,35 +213,41 @@ static enum file_owner look_at_file(const char *path)
 	return r == 0 && starts_with(text.data, MARK) ? FILE_OURS : FILE_USERS;
 }
 
-/* Does the unit in this file start our very program? */
-static bool starts_our_program(const struct deck *deck, const char *path)
+enum package {
+	PACKAGE_NONE,  /* or a mask, which starts nothing */
+	PACKAGE_OTHER, /* it starts another program */
+	PACKAGE_OURS,
+};
+
+/* Whose program does the unit in this file start? */
+static enum package look_at_unit(const struct deck *deck, const char *path)
 {
 	static const char key[] = "\nExecStart=";
 	cleanup_strbuf struct strbuf text = { 0 };
 	if (fs_read(AT_FDCWD, path, UNIT_MAX, &text, NULL) != 0)
-		return false;
-	const char *command = strstr(text.data, key);
+		return PACKAGE_NONE;
+	const char *command = strstr(strbuf_text(&text), key);
 	if (!command)
-		return false;
+		return PACKAGE_NONE;
 	command += strlen(key);
 	cleanup_free char *program = xstrndup(command, strcspn(command, " \n"));
 	cleanup_free char *real = realpath(program, NULL), *ours = realpath(deck->program, NULL);
-	return real && ours && streq(real, ours);
+	return real && ours && streq(real, ours) ? PACKAGE_OURS : PACKAGE_OTHER;
 }
 
 /* The first one that the user manager finds, other than the user's own. */
-static bool has_package(const struct deck *deck, const struct strvec *path,
-			const char *own_directory)
+static enum package find_package(const struct deck *deck, const struct strvec *path,
+				 const char *own_directory)
 {
 	for (size_t i = 0; i < path->count; i++) {
 		cleanup_free char *file = path_join(path->items[i], SUPERVISE_UNIT);
 		if (!streq(path->items[i], own_directory) && look_at_file(file) != FILE_NONE)
-			return starts_our_program(deck, file);
+			return look_at_unit(deck, file);
 	}
-	return false;
+	return PACKAGE_NONE;
 }
 
-static int write_file(const char *directory, const char *text, struct error *err)
+static int write_file(const char *directory, const char *name, const char *text, struct error *err)
 {
 	/* The directory may be a link of the user's: the user manager follows it, too. */
 	cleanup_close int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -221,17 +255,34 @@ static int write_file(const char *directory, const char *text, struct error *err
 		return error_set_errno(err, errno, "open %s", directory);
 	if (dirfd < 0 && fs_open_private_directory(directory, &dirfd, err) < 0)
 		return -1;
-	if (fs_replace(dirfd, SUPERVISE_UNIT, text, strlen(text), FS_DURABLE, err) < 0)
+	if (fs_replace(dirfd, name, text, strlen(text), FS_DURABLE, err) < 0)
 		return error_prefix(err, "%s", directory);
+	log_info("supervise: wrote %s/%s", directory, name);
 	return 0;
 }
 
-static int remove_file(const char *directory, struct error *err)
+/* Only a file with our mark. */
+static int remove_file(const char *directory, const char *name, struct error *err)
 {
+	cleanup_free char *file = path_join(directory, name);
+	if (look_at_file(file) != FILE_OURS)
+		return 0;
 	cleanup_close int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dirfd < 0)
 		return error_set_errno(err, errno, "open %s", directory);
-	return fs_remove(dirfd, SUPERVISE_UNIT, err);
+	return fs_remove(dirfd, name, err);
+}
+
+static int check_not_users(const char *directory, const char *name, struct error *err)
+{
+	cleanup_free char *file = path_join(directory, name);
+	if (look_at_file(file) != FILE_USERS)
+		return 0;
+	return error_set(err, ERROR_EXISTS,
+			 "%s exists and was not written by agentdeck: move it away and try again, "
+			 "or enable it unchanged with \"systemctl --user enable --now "
+			 "" SUPERVISE_UNIT "\"",
+			 file);
 }
 
 static int put_file(struct deck *deck, struct unit_bus *bus, struct error *err)
@@ -243,27 +294,28 @@ static int put_file(struct deck *deck, struct unit_bus *bus, struct error *err)
 	    unit_manager_environment(bus, &manager, err) < 0 ||
 	    find_own_directory(deck, &path, &directory, err) < 0)
 		return -1;
-	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
-	enum file_owner owner = look_at_file(file);
-	if (owner == FILE_USERS)
-		return error_set(
-			err, ERROR_EXISTS,
-			"%s exists and was not written by agentdeck: move it away and try again, "
-			"or enable it unchanged with \"systemctl --user enable --now "
-			"" SUPERVISE_UNIT "\"",
-			file);
-	find_environment(&manager, &environment);
-	if (!environment.count && has_package(deck, &path, directory)) {
-		if (owner == FILE_OURS && remove_file(directory, err) < 0)
-			return -1;
-		log_info("supervise: the installed unit is for this program");
-		return 0;
-	}
-	if (supervise_unit_text(deck->program, &environment, &text, err) < 0 ||
-	    write_file(directory, text, err) < 0)
+	cleanup_free char *dropins = path_join(directory, DROPIN_DIRECTORY);
+	if (check_not_users(directory, SUPERVISE_UNIT, err) < 0 ||
+	    check_not_users(dropins, DROPIN, err) < 0)
 		return -1;
-	log_info("supervise: wrote %s", file);
-	return 0;
+	find_environment(&manager, &environment);
+	const enum package package = find_package(deck, &path, directory);
+	if (package == PACKAGE_NONE)
+		return supervise_unit_text(deck->program, &environment, &text, err) < 0 ||
+				       write_file(directory, SUPERVISE_UNIT, text, err) < 0
+			       ? -1
+			       : remove_file(dropins, DROPIN, err);
+	/* A whole unit of an earlier version would hide it. */
+	if (remove_file(directory, SUPERVISE_UNIT, err) < 0)
+		return -1;
+	if (package == PACKAGE_OURS && !environment.count) {
+		log_info("supervise: the installed unit is for this program");
+		return remove_file(dropins, DROPIN, err);
+	}
+	return supervise_dropin_text(package == PACKAGE_OURS ? NULL : deck->program, &environment,
+				     &text, err) < 0
+		       ? -1
+		       : write_file(dropins, DROPIN, text, err);
 }
 
 /* ---- the operations --------------------------------------------------------------------------- */
@@ -383,7 +435,9 @@ static bool is_installed_for_us(const struct deck *deck, struct unit_bus *bus)
 	    find_own_directory(deck, &path, &directory, NULL) < 0)
 		return false;
 	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
-	return look_at_file(file) == FILE_NONE && has_package(deck, &path, directory);
+	cleanup_free char *dropin = path_join(directory, DROPIN_DIRECTORY "/" DROPIN);
+	return look_at_file(file) == FILE_NONE && look_at_file(dropin) == FILE_NONE &&
+	       find_package(deck, &path, directory) == PACKAGE_OURS;
 }
 
 /* The user has not chosen, and the unit is there, disabled. */
@@ -455,9 +509,11 @@ int supervise_uninstall(struct deck *deck, struct error *err)
 	    unit_disable(bus, SUPERVISE_UNIT, err) < 0 ||
 	    unit_stop(bus, SUPERVISE_UNIT, clock_ms() + STOP_TIMEOUT_MS, err) < 0)
 		return -1;
-	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
-	if (look_at_file(file) == FILE_OURS && remove_file(directory, err) < 0)
+	cleanup_free char *dropins = path_join(directory, DROPIN_DIRECTORY);
+	if (remove_file(directory, SUPERVISE_UNIT, err) < 0 ||
+	    remove_file(dropins, DROPIN, err) < 0)
 		return -1;
+	(void)rmdir(dropins);
 	if (unit_reload_manager(bus, err) < 0)
 		return -1;
 	log_info("supervise: " SUPERVISE_UNIT " is disabled and stopped");

@@ -3,11 +3,11 @@
  * The user unit agentdeck.service, in which the supervisor runs: put in place, taken away, looked
  * at.
  *
- * A package brings packaging/systemd/agentdeck.service.in with its own paths.  Where the user
- * manager does not find one for this very program, or where the program is to run with other places
- * than the user manager would give it (AGENTDECK_HOME, ...), the same text is written among the
- * user's own units, marked as ours.  A file there without the mark is the user's: it is neither
- * replaced nor removed.
+ * A package brings packaging/systemd/agentdeck.service.in with its own paths.  Where that one
+ * starts another program, or the program is to run with other places than the user manager would
+ * give it (AGENTDECK_HOME, ...), a drop-in says so.  Where the user manager finds no unit, the same
+ * text is written among the user's own units.  Both are marked as ours.  A file of their name
+ * without the mark is the user's: it is neither replaced nor removed.
  */
 #pragma once
 
@@ -67,3 +67,6 @@ extern const char supervise_unit_template[];
  * of them is not UTF-8, which the user manager demands.  *ret is the caller's. */
 int supervise_unit_text(const char *program, const struct strvec *environment, char **ret,
 			struct error *err);
+/* The same as a drop-in for a unit.  program: NULL if that one starts it. */
+int supervise_dropin_text(const char *program, const struct strvec *environment, char **ret,
+			  struct error *err);
