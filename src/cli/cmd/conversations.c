@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/conversations.h"
-#include "cli/show/output.h"
 
 #include "base/clock.h"
+#include "cli/show/shapes.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
-#include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
 #include "engine/roster/next.h"

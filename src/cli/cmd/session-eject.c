@@ -3,7 +3,6 @@
 #include "cli/cmd/crew.h"
 #include "cli/cmd/several.h"
 #include "cli/show/output.h"
-#include "engine/place/container/resolve.h"
 #include "engine/run/stop.h"
 
 struct options {

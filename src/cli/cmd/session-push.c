@@ -2,7 +2,6 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 #include "driver/forge/forge.h"
-#include "engine/deck/hint.h"
 #include "engine/workspace/bring.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 #include "cli/cmd/several.h"
 
 #include "cli/cmd/crew.h"
-#include "cli/show/output.h"
 #include "model/session/naming.h"
+#include "model/session/state.h"
 
 #include <string.h>
 

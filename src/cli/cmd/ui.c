@@ -4,7 +4,6 @@
 #include "cli/show/output.h"
 
 #include "base/helper.h"
-#include "engine/deck/deck.h"
 
 #define PROGRAM "agentdeck-ui"
 

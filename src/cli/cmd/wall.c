@@ -2,7 +2,6 @@
 #include "cli/cmd/commands.h"
 
 #include "base/helper.h"
-#include "engine/deck/deck.h"
 #include "model/session/naming.h"
 
 #define PROGRAM "agentdeck-ui"

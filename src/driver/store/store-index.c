@@ -8,7 +8,6 @@
 #include "base/nearest.h"
 #include "driver/store/store-internal.h"
 #include "model/session/fields.h"
-#include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>

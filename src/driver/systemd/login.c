@@ -2,8 +2,7 @@
 #include "driver/systemd/unit.h"
 
 #include "base/clock.h"
-#include "base/fsutil.h"
-#include "driver/systemd/unit-internal.h"
+#include "driver/systemd/bus.h"
 
 #include <errno.h>
 #include <pwd.h>

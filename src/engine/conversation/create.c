@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "engine/deck/home.h"
-#include "engine/place/alive.h"
 #include "engine/place/place.h"
 #include "model/plan/resume.h"
 

@@ -3,7 +3,6 @@
 
 #include "driver/transcript/holder.h"
 #include "engine/deck/proof.h"
-#include "engine/run/lifecycle-internal.h"
 
 enum taken_state outside_taken(const struct operation *operation, struct process_id *ret)
 {

@@ -9,7 +9,6 @@
 #include "base/program.h"
 #include "engine/conversation/conversation.h"
 #include "engine/place/activityfile.h"
-#include "engine/place/alive.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
 #include "engine/roster/notice.h"

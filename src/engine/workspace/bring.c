@@ -4,7 +4,6 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "driver/git/git.h"
-#include "engine/deck/hint.h"
 #include "engine/place/container/inside.h"
 #include "engine/workspace/tree-internal.h"
 #include "engine/workspace/tree.h"

@@ -2,7 +2,6 @@
 #include "engine/workspace/tree.h"
 
 #include "driver/assess/assess.h"
-#include "engine/deck/hint.h"
 #include "engine/place/container/inside.h"
 #include "engine/workspace/tree-internal.h"
 

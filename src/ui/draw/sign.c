@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/sign.h"
 
-#include "base/macro.h"
-
 enum role draw_role(enum doing doing)
 {
 	static const enum role roles[DOING_COUNT] = {

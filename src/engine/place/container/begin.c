@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/deck/stages.h"
-#include "engine/place/alive.h"
 #include "engine/place/environment.h"
 #include "model/session/naming.h"
 

@@ -5,7 +5,6 @@
 #include "engine/place/host/host-internal.h"
 
 #include "base/program.h"
-#include "engine/place/alive.h"
 #include "engine/place/environment.h"
 #include "model/session/naming.h"
 
