@@ -54,11 +54,28 @@ static void assert_refused(struct desk *desk, const struct instance *instance,
 
 static const struct bring_order plain;
 
+/* As show has it, from the repository alone. */
+static void assert_work(const struct instance *instance, enum workspace_kind kind, bool is_merged)
+{
+	struct tree_work work = { 0 };
+	const bool is_known = tree_look_at_work(instance->workspace, &work);
+	assert_int_equal(is_known, kind == WORKSPACE_WORKTREE);
+	if (!is_known)
+		return;
+	cleanup_free char *text = tree_work_text(instance->workspace);
+	assert_int_equal(work.commits, 1);
+	assert_int_equal(work.is_merged, is_merged);
+	assert_string_equal(text, is_merged ? "1 commit on agentdeck/fix-it, merged into main"
+					    : "1 commit on agentdeck/fix-it");
+}
+
 static void look_at_merge(struct desk *desk, enum workspace_kind kind)
 {
 	cleanup_instance struct instance *instance = begin(desk, kind);
 	cleanup_verdict struct verdict verdict = { 0 };
+	assert_work(instance, kind, false);
 	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	assert_work(instance, kind, true);
 	do_sh(desk, "cd project && test -e b && test -z \"$(git status --porcelain)\"");
 	assert_merge(desk, instance, &plain, BRING_ALREADY);
 	do_sh(desk, "cd project && echo c >c && " DO " mine && cd ../" TREE " && echo d >d && " DO

@@ -194,6 +194,18 @@ static char *unreported(struct app *app, const struct instance *instance)
 	return unreported_why(&app->deck, instance, agent);
 }
 
+static struct json_object *json_of_work(const struct workspace *workspace)
+{
+	struct tree_work work;
+	if (!workspace || !tree_look_at_work(workspace, &work))
+		return NULL;
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "branch", workspace->branch);
+	json_set_int(object, "commits", work.commits);
+	json_set_bool(object, "is_merged", work.is_merged);
+	return object;
+}
+
 static struct json_object *json_of_all(struct app *app, const struct store_row *row,
 				       const struct view *view, const struct instance *instance,
 				       const struct told *told)
@@ -221,6 +233,7 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	json_set(object, "workspace",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
+	json_set(object, "work", json_of_work(instance->workspace));
 	json_set(object, "recipe", recipe_to_json(instance->recipe));
 	cleanup_strvec struct strvec inside = { 0 };
 	list_inside(instance, &inside);
@@ -467,6 +480,13 @@ static void print_workspace(struct app *app, const struct instance *instance)
 					    workspace->source);
 	line("  made as", what);
 	line("  branch", workspace->branch);
+	/* That of a tree that was freed has lines of its own. */
+	cleanup_free char *work = instance->ending.stage == ENDING_FREED
+					  ? NULL
+					  : tree_work_text(workspace);
+	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
+	cleanup_free char *look = work ? xasprintf("%s: agentdeck changes %s", work, hint) : NULL;
+	line("  work", look);
 	if (workspace->setup == SETUP_NONE)
 		return;
 	cleanup_free char *log = setup_log(&app->deck, instance);

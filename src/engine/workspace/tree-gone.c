@@ -11,16 +11,30 @@
 #include <errno.h>
 #include <unistd.h>
 
+bool tree_look_at_work(const struct workspace *workspace, struct tree_work *ret)
+{
+	struct tree_work work = { 0 };
+	cleanup_free char *branch = xasprintf("refs/heads/%s", workspace->branch);
+	cleanup_free char *base = xasprintf("refs/heads/%s", or_empty(workspace->base_branch));
+	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) != 0 ||
+	    gitcmd_count_commits(workspace->source, workspace->base, workspace->branch,
+				 &work.commits, NULL) < 0)
+		return false;
+	if (work.commits && workspace->base_branch)
+		(void)gitcmd_is_ancestor(workspace->source, branch, base, &work.is_merged, NULL);
+	*ret = work;
+	return true;
+}
+
 char *tree_work_text(const struct workspace *workspace)
 {
-	int64_t count = 0;
-	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) != 0 ||
-	    gitcmd_count_commits(workspace->source, workspace->base, workspace->branch, &count,
-				 NULL) < 0 ||
-	    count == 0)
+	struct tree_work work;
+	if (!tree_look_at_work(workspace, &work) || work.commits == 0)
 		return NULL;
-	return xasprintf("%lld commit%s on %s", (long long)count, count == 1 ? "" : "s",
-			 workspace->branch);
+	return xasprintf("%lld commit%s on %s%s%s", (long long)work.commits,
+			 work.commits == 1 ? "" : "s", workspace->branch,
+			 work.is_merged ? ", merged into " : "",
+			 work.is_merged ? workspace->base_branch : "");
 }
 
 char *tree_git_text(const struct workspace *workspace, const char *verb, const char *what)

@@ -86,6 +86,13 @@ int tree_is_as_made(const struct deck *deck, const struct instance *instance, bo
 /* Why the instance's tree is not there, with what its branch has, and what to do: for people. NULL:
  * it is there, or the instance has none to itself.  The caller frees. */
 char *tree_absence(const struct deck *deck, const struct instance *instance) MUST_USE;
+/* What is on the branch of a worktree, by a look at the repository alone.  False: that is a clone,
+ * has no such branch, or cannot be asked. */
+struct tree_work {
+	int64_t commits; /* of its own */
+	bool is_merged;  /* the branch that it began on has them */
+};
+bool tree_look_at_work(const struct workspace *workspace, struct tree_work *ret);
 /* "2 commits on agentdeck/api", of its own; NULL: none, or that cannot be known.  The caller frees.
  */
 char *tree_work_text(const struct workspace *workspace) MUST_USE;
