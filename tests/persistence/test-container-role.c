@@ -129,6 +129,26 @@ static void put_commands(const char *create, const char *start)
 	(void)deck_ok(NULL, WORDS("role", "trust", "--json", at_home("deck")));
 }
 
+/* A copy in a tree to itself has a container of the role, whose commands run in that tree. */
+static void assert_copied(const struct session *session)
+{
+	struct session copy = { .title = "copy" };
+	(void)machine_user_ok(WORDS("sh", "-c",
+				    "cd \"$1\" && git init -q && git add .devcontainer && "
+				    "git -c user.name=a -c user.email=a@b commit -qm one",
+				    "sh", at_home("deck")));
+	struct json_object *object = deck_ok(NULL, WORDS("session", "fork", session->id, "-t",
+							 "copy", "--worktree", "--json"));
+	copy.id = json_get_string(object, "id", "");
+	object = deck_look_ok(WORDS("session", "path", copy.id, "--json"));
+	const char *tree = json_get_string(object, "path", "");
+	const char *there = or_empty(machine_read(kept("%s/ran", tree)));
+	ASSERT(strstr(tree, "/trees/") && streq(there, "a\nb\ncreated\nstarted\n"), "%s/ran:\n%s",
+	       tree, there);
+	/* Nothing holds its removal up. */
+	machine_remove(kept("%s/ran", tree));
+}
+
 static void runs_its_commands(enum engine engine)
 {
 	struct inside inside = { .engine = engine };
@@ -149,6 +169,7 @@ static void runs_its_commands(enum engine engine)
 	session_start(&inside.session, NULL);
 	assert_back(&inside, NULL);
 	ASSERT(streq(ran(), "a\nb\ncreated\nstarted\n"), "in another container:\n%s", ran());
+	assert_copied(&inside.session);
 }
 
 TEST(ContainerRunsTheCommandsOfItsRoleDocker)

@@ -1509,6 +1509,31 @@ case_role() {
 	[ "$status" = 1 ] && grep -q "$file is a role that you do not trust yet" "$home/err" || fail "up: $status: $(<"$home/err")"
 }
 
+# At first use, and with what differs when it has changed.
+case_role_is_asked_for() {
+	local file=$home/user/role/.devcontainer.json words=(add "$home/user/role" -t a --agent demo --devcontainer --engine unix:///nowhere)
+	mkdir -p "$home/user/role"
+	printf '{"image": "web:1",\n"initializeCommand": "touch %s",\n"postCreateCommand": "make",\n"capAdd": []}\n' "$home/ran" >"$file"
+	asked n "${words[@]}"
+	[ "$status" = 1 ] || fail "no: $status: $(<"$home/out")"
+	for text in 'Runs inside: *postCreateCommand: make' "initializeCommand: .*never does: touch $home/ran" \
+		'Trust this role as it is now' 'The role is not trusted' 'that you do not trust yet'; do
+		grep -q "$text" "$home/out" || fail "no $text: $(<"$home/out")"
+	done
+	must role list
+	! grep -q role/ "$home/out" || fail "it is trusted: $(<"$home/out")"
+	asked y "${words[@]}"
+	must role list
+	grep -q role/ "$home/out" || fail "it is not trusted: $(<"$home/out")"
+	sed -i 's/"make"/"make all"/' "$file"
+	asked n "${words[@]}"
+	for text in 'It has changed since you trusted it:' '-"postCreateCommand": "make",' '+"postCreateCommand": "make all",'; do
+		grep -qF -- "$text" "$home/out" || fail "no $text: $(<"$home/out")"
+	done
+	! grep -qF -- '-"initializeCommand' "$home/out" || fail "what is the same is shown: $(<"$home/out")"
+	[ ! -e "$home/ran" ] || fail 'initializeCommand ran'
+}
+
 case_role_of_the_configuration() {
 	local api=$home/user/api/.devcontainer.json
 	mkdir -p "$home/user/api" "$home/user/web"
