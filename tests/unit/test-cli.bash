@@ -1534,6 +1534,41 @@ case_role_is_asked_for() {
 	[ ! -e "$home/ran" ] || fail 'initializeCommand ran'
 }
 
+# A variable that the role asks for, at a terminal and without one.
+case_role_asks_for_variables() {
+	local engine socket=$home/engine.sock file=$home/work/.devcontainer.json
+	command -v python3 >/dev/null || return 0
+	run add . -t a --agent demo --container --engine unix:///nowhere
+	! grep -q 'built without libcurl' "$home/err" || return 0
+	coproc FAKE { exec python3 "$tree/tests/unit/fake-engine" docker "$socket"; }
+	engine=$FAKE_PID
+	read -r <&"${FAKE[0]}" || fail 'the fake engine does not start'
+	import_image "$socket" web 1 || fail 'the engine takes no image'
+	printf '[container]\nengine = "unix://%s"\n' "$socket" >>"$home/deck/config.toml"
+	printf '{"image": "web:1", "customizations": {"agentdeck": {"env": {%s}}}}\n' \
+		'"KEY": {"secret": true, "prompt": "the key"}, "CITY": {"options": ["Oslo", "Rome"], "default": "Oslo"}, "STREET": {"depends_on": ["AREA"]}, "AREA": {"skippable": true}' >"$file"
+	must role trust .
+	grep -q '^Asks you for: *KEY: the key$' "$home/out" || fail "trust: $(<"$home/out")"
+	refused 64 'the role asks for KEY .the key.: give it with --secret KEY=SOURCE' add . -t a --agent demo --devcontainer
+	must add . -t a --agent demo --devcontainer --secret KEY=file:/key --env CITY=Bonn
+	must session show a --recipe
+	grep -Eq '^Variables +CITY=Bonn$' "$home/out" && grep -Eq '^Secrets +KEY from file:/key$' "$home/out" || fail "given: $(<"$home/out")"
+	must add . -t b --agent demo --devcontainer --secret KEY=env:K
+	must session show b --recipe
+	grep -Eq '^Variables +CITY=Oslo$' "$home/out" || fail "the default: $(<"$home/out")"
+	# a secret that is no reference, one; no option, one; nothing, which is skipped with what needs it
+	asked $'canary\nenv:THE_KEY\nBern\nRome\n' add . -t c --agent demo --devcontainer
+	grep -q 'say where the secret is' "$home/out" && grep -q 'choose one of these' "$home/out" || fail "asked: $(<"$home/out")"
+	! grep -q 'STREET' "$home/out" || fail "what depends on nothing: $(<"$home/out")"
+	must session show c --recipe
+	grep -Eq '^Variables +CITY=Rome$' "$home/out" && grep -Eq '^Secrets +KEY from env:THE_KEY$' "$home/out" || fail "answered: $(<"$home/out")"
+	! grep -rq canary "$home/deck" || fail "the value is written down: $(grep -rl canary "$home/deck")"
+	asked q add . -t d --agent demo --devcontainer
+	grep -q 'cancelled: no session was created' "$home/out" || fail "q: $(<"$home/out")"
+	kill "$engine"
+	wait "$engine" 2>/dev/null
+}
+
 case_role_of_the_configuration() {
 	local api=$home/user/api/.devcontainer.json
 	mkdir -p "$home/user/api" "$home/user/web"

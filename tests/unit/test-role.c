@@ -161,6 +161,19 @@ static void a_finding_has_its_line_and_the_name_that_was_meant(void **state UNUS
 	assert_string_equal(role.findings[1].text, "there is no such key: did you mean 'network'?");
 }
 
+static void questions_are_asked_after_those_that_they_depend_on(void **state UNUSED)
+{
+	static const char text[] =
+		"{\"image\": \"x\", \"customizations\": {\"agentdeck\": {\"env\": {"
+		"\"C\": {\"depends_on\": [\"B\", \"A\"]}, \"B\": {\"depends_on\": [\"A\"]}, "
+		"\"A\": {}, \"D\": {}}}}}";
+	cleanup_role struct role role = must_read(text, RIGHTS_STANDARD);
+	cleanup_strbuf struct strbuf order = { 0 };
+	for (size_t i = 0; i < role.question_count; i++)
+		strbuf_adds(&order, role.questions[i].name);
+	assert_string_equal(strbuf_text(&order), "ABCD");
+}
+
 static void what_is_no_json_is_refused_with_its_place(void **state UNUSED)
 {
 	static const struct {
@@ -238,6 +251,7 @@ int main(void)
 		cmocka_unit_test(what_runs_is_read_as_it_is_written),
 		cmocka_unit_test(the_rights_of_the_user_decide_what_may_be_asked),
 		cmocka_unit_test(a_finding_has_its_line_and_the_name_that_was_meant),
+		cmocka_unit_test(questions_are_asked_after_those_that_they_depend_on),
 		cmocka_unit_test(what_is_no_json_is_refused_with_its_place),
 		cmocka_unit_test(a_flood_of_findings_is_refused),
 		cmocka_unit_test(variables_that_double_stay_small),

@@ -4,6 +4,7 @@
 #include "base/program.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
+#include "cli/cmd/roleask.h"
 #include "cli/cmd/roles.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
@@ -57,6 +58,7 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 	struct error why = { 0 };
 	bool lacks_default_image = false;
 	struct container_order container = { 0 };
+	cleanup_role_answers struct role_answers answers = { 0 };
 	struct lifecycle_new asking = *wish;
 	stages_enter(&app->deck, STAGE_ROLE);
 	if (wish->container && wish->container->role &&
@@ -66,6 +68,8 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 		container = *wish->container;
 		container.ret_lacks_default_image = &lacks_default_image;
 		asking.container = &container;
+		if (role_ask_variables(app, &container, &answers, err) < 0)
+			return -1;
 	}
 	int r = lifecycle_add(&app->deck, &asking, ret, &why);
 	if (r == 0)

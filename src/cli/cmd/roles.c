@@ -60,6 +60,13 @@ static void describe_parts(const struct role_source *source, struct strvec *ret)
 		add_line(ret, lines[i].label, lines[i].value);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		add_lines(ret, lists[i].label, lists[i].values);
+	for (size_t i = 0; i < role->question_count; i++) {
+		const struct role_question *question = &role->questions[i];
+		cleanup_free char *text = xasprintf("%s%s%s", question->name,
+						    question->prompt ? ": " : "",
+						    or_empty(question->prompt));
+		add_line(ret, i ? "" : "Asks you for:", text);
+	}
 	for (unsigned i = ROLE_ON_CREATE; i < ROLE_POST_ATTACH; i++) {
 		cleanup_free char *command = role->texts[i] ? xasprintf("%s: %s", role_event_key(i),
 									role->texts[i])
@@ -123,6 +130,24 @@ static struct json_object *json_of_commands(const struct role *role)
 	return array;
 }
 
+static struct json_object *json_of_questions(const struct role *role)
+{
+	struct json_object *array = json_object_new_array();
+	for (size_t i = 0; i < role->question_count; i++) {
+		const struct role_question *question = &role->questions[i];
+		struct json_object *object = json_object_new_object();
+		json_set_string(object, "name", question->name);
+		json_set_string(object, "prompt", question->prompt);
+		json_set_string(object, "default", question->otherwise);
+		json_set_strings(object, "options", &question->options);
+		json_set_strings(object, "depends_on", &question->after);
+		json_set_bool(object, "skippable", question->is_skippable);
+		json_set_bool(object, "secret", question->is_secret);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
 struct json_object *json_of_role(const struct role_source *source)
 {
 	const struct role *role = &source->role;
@@ -147,6 +172,7 @@ struct json_object *json_of_role(const struct role_source *source)
 	json_set_strings(object, "mounts", &role->mounts);
 	json_set_strings(object, "cap_add", &role->cap_add);
 	json_set(object, "commands", json_of_commands(role));
+	json_set(object, "questions", json_of_questions(role));
 	json_set(object, "findings", json_of_findings(role));
 	return object;
 }

@@ -2,6 +2,7 @@
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
+#include "cli/cmd/roleask.h"
 #include "cli/cmd/roles.h"
 #include "cli/cmd/start.h"
 #include "cli/cmd/treeopts.h"
@@ -75,6 +76,7 @@ static int cmd_session_fork(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_instance struct instance *fork = NULL;
 	cleanup_role_source struct role_source role = { 0 };
+	cleanup_role_answers struct role_answers answers = { 0 };
 	struct container_order order_of = { 0 };
 	struct tree_order tree = { 0 };
 	int r = container_read_options(&given->container, false, &order_of, err);
@@ -90,6 +92,7 @@ static int cmd_session_fork(struct app *app, struct error *err)
 	if (has_role == 0)
 		order_of.role = &role;
 	if (r < 0 || has_tree < 0 || has_role < 0 ||
+	    role_ask_variables(app, &order_of, &answers, err) < 0 ||
 	    lifecycle_fork(&app->deck, row->base, &branch, &fork, err) < 0)
 		return -1;
 	tell_tree(app, fork);

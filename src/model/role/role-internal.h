@@ -58,6 +58,11 @@ void role_read_command(struct reading *reading, struct json_object *value);
 /* initializeCommand and postAttachCommand. */
 void role_leave_command(struct reading *reading, struct json_object *value);
 
+/* ---- role-question.c ---- */
+
+/* All questions were read: check them, and put them into the order in which they are asked. */
+void role_settle_questions(struct reading *reading);
+
 /* ---- role-expand.c ---- */
 
 /* The text with its variables.  The caller frees.  NULL: *ret_unknown, the caller's, is the

@@ -65,9 +65,10 @@ static void read_member(struct reading *reading, const struct key *key, struct j
 		role_find(reading, key->verdict, "%s", key->text);
 	else if (key->read && key->type != json_type_null && !json_object_is_type(value, key->type))
 		role_find(reading, ROLE_REFUSED, "this must be %s",
-			  key->type == json_type_object  ? "an object"
-			  : key->type == json_type_array ? "a list"
-							 : "a text");
+			  key->type == json_type_object    ? "an object"
+			  : key->type == json_type_array   ? "a list"
+			  : key->type == json_type_boolean ? "true or false"
+							   : "a text");
 	else if (key->read)
 		key->read(reading, value);
 	role_leave(reading);
@@ -243,6 +244,93 @@ static void read_requirements(struct reading *reading, struct json_object *value
 	read_table(reading, value, keys, ARRAY_SIZE(keys), ROLE_NOTE);
 }
 
+/* ---- customizations.agentdeck.env ------------------------------------------------------------ */
+
+static struct role_question *question_of(const struct reading *reading)
+{
+	return &reading->role->questions[reading->role->question_count - 1];
+}
+
+static void read_texts(struct reading *reading, struct json_object *value, struct strvec *ret)
+{
+	const size_t count = json_object_array_length(value);
+	for (size_t i = 0; i < count; i++) {
+		role_enter_index(reading, i);
+		char *text = role_text(reading, json_object_array_get_idx(value, i), ROLE_REFUSED);
+		if (text && !strvec_contains(ret, text))
+			strvec_push(ret, text);
+		free(text);
+		role_leave(reading);
+	}
+}
+
+static void read_prompt(struct reading *reading, struct json_object *value)
+{
+	take_text(reading, value, &question_of(reading)->prompt);
+}
+
+static void read_default(struct reading *reading, struct json_object *value)
+{
+	take_text(reading, value, &question_of(reading)->otherwise);
+}
+
+static void read_choices(struct reading *reading, struct json_object *value)
+{
+	read_texts(reading, value, &question_of(reading)->options);
+}
+
+static void read_after(struct reading *reading, struct json_object *value)
+{
+	read_texts(reading, value, &question_of(reading)->after);
+}
+
+static void read_skippable(struct reading *reading, struct json_object *value UNUSED)
+{
+	question_of(reading)->is_skippable = true;
+}
+
+static void read_secret(struct reading *reading, struct json_object *value UNUSED)
+{
+	question_of(reading)->is_secret = true;
+}
+
+static void read_question(struct reading *reading, const char *name, struct json_object *value)
+{
+	static const struct key keys[] = {
+		RUNS("prompt", string, read_prompt),        RUNS("default", string, read_default),
+		RUNS("options", array, read_choices),       RUNS("depends_on", array, read_after),
+		RUNS("skippable", boolean, read_skippable), RUNS("secret", boolean, read_secret),
+	};
+	struct role *role = reading->role;
+	if (!recipe_is_variable(name) || streq(name, "HOME") || starts_with(name, "AGENTDECK_")) {
+		role_find(reading, ROLE_REFUSED, "a role cannot ask for the variable %s", name);
+		return;
+	}
+	if (!json_object_is_type(value, json_type_object)) {
+		role_find(reading, ROLE_REFUSED, "this must be an object");
+		return;
+	}
+	role->questions = xreallocarray(role->questions, role->question_count + 1,
+					sizeof(*role->questions));
+	role->questions[role->question_count++] = (struct role_question){ .name = xstrdup(name) };
+	read_table(reading, value, keys, ARRAY_SIZE(keys), ROLE_REFUSED);
+}
+
+static void read_questions(struct reading *reading, struct json_object *value)
+{
+	if (json_object_object_length(value) > ROLE_MAX_QUESTIONS) {
+		role_find(reading, ROLE_REFUSED, "it asks for more than %d variables",
+			  ROLE_MAX_QUESTIONS);
+		return;
+	}
+	json_object_object_foreach(value, name, item) {
+		role_enter(reading, name);
+		read_question(reading, name, item);
+		role_leave(reading);
+	}
+	role_settle_questions(reading);
+}
+
 static void read_agent(struct reading *reading, struct json_object *value)
 {
 	take_text(reading, value, &reading->role->agent);
@@ -259,6 +347,7 @@ static void read_ours(struct reading *reading, struct json_object *value)
 {
 	static const struct key keys[] = {
 		RUNS("agent", string, read_agent),
+		RUNS("env", object, read_questions),
 		RUNS("network", string, read_own_network),
 	};
 	read_table(reading, value, keys, ARRAY_SIZE(keys), ROLE_REFUSED);

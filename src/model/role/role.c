@@ -30,6 +30,14 @@ void role_clear(struct role *role)
 	for (size_t i = 0; i < role->command_count; i++)
 		strvec_clear(&role->commands[i].argv);
 	free(role->commands);
+	for (size_t i = 0; i < role->question_count; i++) {
+		free(role->questions[i].name);
+		free(role->questions[i].prompt);
+		free(role->questions[i].otherwise);
+		strvec_clear(&role->questions[i].options);
+		strvec_clear(&role->questions[i].after);
+	}
+	free(role->questions);
 	for (size_t i = 0; i < role->count; i++) {
 		free(role->findings[i].key);
 		free(role->findings[i].text);

@@ -13,6 +13,7 @@
  *   role-place.c   what gives the container more of this machine: mounts, capabilities, networks
  *   role-args.c    runArgs
  *   role-command.c the commands inside
+ *   role-question.c the order of what the user is asked
  *   role-expand.c  ${localEnv:NAME} and the like
  */
 #pragma once
@@ -53,6 +54,15 @@ struct role_command {
 	struct strvec argv;
 };
 
+/* A variable whose value the user is asked for. */
+struct role_question {
+	char *name, *prompt,
+		*otherwise;    /* prompt NULL: none; otherwise NULL: there is no default */
+	struct strvec options; /* empty: any text */
+	struct strvec after;   /* it is asked only when these have an answer */
+	bool is_skippable, is_secret;
+};
+
 struct role {
 	char *name, *image;
 	/* As written, below the directory of the file; dockerfile NULL: there is none. */
@@ -66,6 +76,8 @@ struct role {
 	char *texts[ROLE_EVENT_COUNT];       /* the commands for people; NULL: none */
 	struct role_command *commands;
 	size_t command_count;
+	struct role_question *questions; /* in the order in which they are asked */
+	size_t question_count;
 	struct role_finding *findings;
 	size_t count;
 	enum role_verdict verdict; /* the worst of the findings; never ROLE_NOTE */
@@ -81,7 +93,7 @@ struct role_order {
 };
 
 /* What a file may have at most. */
-enum { ROLE_MAX_BYTES = 64 << 10, ROLE_MAX_FINDINGS = 64 };
+enum { ROLE_MAX_BYTES = 64 << 10, ROLE_MAX_FINDINGS = 64, ROLE_MAX_QUESTIONS = 32 };
 
 /* Read a devcontainer.json.  ERROR_CORRUPT: it is no JSON object, as "<path>:<line>:<column>:
  * <why>".  Everything else that is wrong with it is a finding. */
@@ -91,6 +103,10 @@ int role_read(const char *text, size_t length, const struct role_order *order, s
 /* Is this a place of this machine that no role can have: the engine's socket, a device, or a
  * directory with some?  An absolute path without links. */
 bool role_is_forbidden(const char *source);
+
+/* Is this text a source of a secret: env:NAME, file:PATH, command:[...]?  No text of a role is one.
+ */
+bool role_is_reference(const char *text);
 
 /* "runs", "note", "asks", "refused".  Static. */
 const char *role_verdict_name(enum role_verdict verdict);
