@@ -149,7 +149,8 @@ static void a_dockerfile_elsewhere_is_never_left_out(void **state UNUSED)
 	assert_int_equal(context_bases(&context, &bases, &err), 0);
 	assert_string_equal(bases.last, "a");
 	assert_int_equal(child_run(&request, 10000, &result, NULL), 0);
-	assert_string_equal(strbuf_text(&result.output), ".dockerignore\nd/Other\n");
+	assert_string_equal(strbuf_text(&result.output), ".dockerignore\n"
+							 "d/Other\n");
 }
 
 static void a_whole_directory_has_what_is_ignored(void **state UNUSED)

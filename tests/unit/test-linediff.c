@@ -20,7 +20,7 @@ static void only_what_differs_is_said(void **state UNUSED)
 	assert_diff("a\nb\nc", "a\nx\nc", "-b|+x");
 	assert_diff("", "a\n", "+a");
 	assert_diff("a\n\nb\n", "a\nb\n", "-");
-	assert_diff("a\nb\nc\nd\n", "b\nd\ne\n", "-a|-c|+e");
+	assert_diff("a\nb\nc\nx\n", "b\nx\ne\n", "-a|-c|+e");
 }
 
 static void a_long_text_is_replaced_as_a_whole(void **state UNUSED)
