@@ -127,7 +127,7 @@ static int set_up(struct look *look, struct error *err)
 		return -1;
 	find_remotes_here(look);
 	strvec_push_all(&readable, &look->remotes_here);
-	/* Of a tree that is gone there is its branch. */
+	/* A tree that is gone still has its branch. */
 	if (access(look->origin.path, F_OK) == 0 || errno != ENOENT)
 		strvec_push(&readable, look->origin.path);
 	strvec_push(&readable, look->origin.source);

@@ -44,7 +44,7 @@ static int cmd_import(struct app *app, struct error *err)
 
 static struct offer offer(const struct app *line UNUSED, bool behind_dashes)
 {
-	/* As foreign_sources has them. */
+	/* The names of foreign_sources. */
 	static const char *const names[] = {
 		"agent-deck",  "agent-of-empires",         "claude-squad",
 		"directories", "tmux-assistant-resurrect", "tmux-resurrect",

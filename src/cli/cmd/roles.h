@@ -8,7 +8,7 @@
 #include "cli/core/command.h"
 #include "engine/role/trust.h"
 
-/* Of the session. */
+/* The session that gets the role. */
 struct role_session {
 	const char *directory, *group; /* group NULL: none */
 };

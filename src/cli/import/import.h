@@ -6,5 +6,5 @@
 
 #include "cli/core/command.h"
 
-/* As `run` of a command: its options are a struct import_options. */
+/* Like `run` of a command.  The options are a struct import_options. */
 int import_run(struct app *app, struct error *err);

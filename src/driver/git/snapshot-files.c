@@ -93,7 +93,7 @@ static bool read_kind(const char *mode, enum kind *ret)
 			*ret = i;
 			return true;
 		}
-	/* As git reads modes of old versions. */
+	/* Git reads modes of old versions like this. */
 	*ret = A_FILE;
 	return starts_with(mode, "100");
 }

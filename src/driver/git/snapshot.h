@@ -4,7 +4,7 @@
  * nothing of it runs.
  *
  * The repository that keeps the commits is bare and only ours.  Git gets no hooks, filters,
- * attributes and submodules, asks nobody for a password, and speaks only what its user named.  The
+ * attributes and submodules, asks for no password, and speaks only what its user named.  The
  * caller keeps others from the repository with a lock.
  */
 #pragma once

@@ -98,7 +98,7 @@ struct shelf_about {
 enum { SHELF_GONE = 1 };
 int shelf_look(const struct agent_files *files, const struct shelf_item *item,
 	       struct shelf_about *ret, struct error *err);
-/* As shelf_look(), but also reads the last MiB of the file, for the model. */
+/* Like shelf_look(), but also reads the last MiB of the file, for the model. */
 int shelf_describe(const struct agent_files *files, const char *path, struct shelf_about *ret,
 		   struct error *err);
 void shelf_about_free(struct shelf_about *about);

@@ -57,7 +57,7 @@ static int open_cache(const struct deck *deck, const char *url, struct cache *re
 
 #define UNFINISHED ".unfinished"
 
-/* Under a name that nobody takes for a commit, so that a kill leaves no half of one. */
+/* Under a name that is no commit, so that a kill leaves no half of one. */
 static int lay_out(const struct cache *cache, const char *commit, struct error *err)
 {
 	cleanup_close int fd = -1;

@@ -10,7 +10,7 @@
 
 #include "engine/role/source.h"
 
-/* As role_source_read(), but where says what its user types: a directory, or a Git repository
+/* Like role_source_read(), but where says what its user types: a directory, or a Git repository
  * (model/role/role-what.h), whose commit is fetched, unless it is named with all of its digits and
  * is there already.  ERROR_BUSY: another process fetches from there.  The others: snapshot.h. */
 int role_source_fetch(const struct deck *deck, const char *where, const char *workspace,

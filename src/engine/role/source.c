@@ -86,7 +86,7 @@ static char *root_of(const char *directory, const char *top)
 	return is_inside ? xstrndup(directory, (size_t)(at - directory)) : xstrdup(directory);
 }
 
-/* Of an absolute path.  The caller frees. */
+/* The directory of an absolute path.  The caller frees. */
 static char *directory_of(const char *path)
 {
 	const size_t length = (size_t)(path_basename(path) - path);

@@ -15,7 +15,7 @@ struct role_source {
 	char *file;  /* real path of its devcontainer.json */
 	char *name;  /* of that file, for people and for trust: its path, or "URL#PATH" */
 	char *where; /* how a command line names the role */
-	/* Of a role from a Git repository (fetch.h); all NULL: it is a directory. */
+	/* Set for a role from a Git repository (fetch.h); all NULL: it is a directory. */
 	char *url;    /* or the path of a repository of this machine */
 	char *ref;    /* that its user named, or NULL */
 	char *commit; /* what the ref is now */
@@ -25,7 +25,7 @@ struct role_source {
 	char *context, *dockerfile;
 	char *dockerfile_text;
 	struct role role;
-	/* Of role_source_digest(): what its user trusts, and the build context alone. */
+	/* From role_source_digest(): what its user trusts, and the build context alone. */
 	char digest[SHA256_TEXT_SIZE], context_digest[SHA256_TEXT_SIZE];
 };
 void role_source_clear(struct role_source *source);
@@ -49,7 +49,7 @@ struct role_place {
 	const char *called; /* with top: what people call that directory, "URL#" */
 	const char *workspace, *group;
 };
-/* As role_source_read(), but below another name.  ERROR_INVALID: it is not below the top. */
+/* Like role_source_read(), but below another name.  ERROR_INVALID: it is not below the top. */
 int role_source_read_at(const struct deck *deck, const struct role_place *place,
 			struct role_source *ret, struct error *err);
 

@@ -29,7 +29,7 @@ static const struct store stores[] = {
 	{ "annex/objects", true, 0444, 0777 },
 };
 
-/* Of git-annex: "SHA256E-s12--DIGEST.ext".  NULL: the name has none.  Borrowed. */
+/* The digest in git-annex's "SHA256E-s12--DIGEST.ext".  NULL: the name has none.  Borrowed. */
 static const char *digest_in(const char *name)
 {
 	const char *digest = starts_with(name, "SHA256") ? strstr(name, "--") : NULL;

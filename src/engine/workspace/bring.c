@@ -213,7 +213,7 @@ int bring_merge(struct deck *deck, const struct instance *instance, const struct
 
 /* ---- pushing --------------------------------------------------------------------------------- */
 
-/* As git does: the branch's own, the user's choice, that of the branch it began on, the only one. */
+/* Git's order: the branch's own, the user's choice, that of the branch it began on, the only one. */
 static int find_remote(const struct workspace *workspace, const char *branch, char **ret,
 		       struct error *err)
 {
@@ -293,7 +293,7 @@ int bring_request(const struct instance *instance, const struct bring_result *re
 {
 	const struct workspace *workspace = instance->workspace;
 	int r = forge_find(workspace->source, result->branch, REQUEST_MS, ret, err);
-	/* One that is closed or merged is not about these commits. */
+	/* A closed or merged request is not about these commits. */
 	if (r < 0 || (r == 0 && streq(ret->state, "OPEN")))
 		return r;
 	forge_request_free(ret);

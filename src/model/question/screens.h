@@ -24,7 +24,7 @@ struct question_subject {
 /* A, of a tree that is not safe.  CHOICE_CONTINUE. */
 void question_of_work(struct question *question, const struct question_subject *subject,
 		      const struct verdict *verdict);
-/* As question_of_work(), but when its user removes it.  It may run. */
+/* Like question_of_work(), but when its user removes it.  It may run. */
 void question_of_work_to_remove(struct question *question, const struct question_subject *subject,
 				const struct verdict *verdict);
 /* B.  CHOICE_RETURN, CHOICE_KEEP, CHOICE_CLEAN. */

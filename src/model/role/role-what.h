@@ -24,7 +24,7 @@ enum { ROLE_WHAT_PATH = 1 };
 /* Read a place that is a URL.  ERROR_USAGE: it is one that a role does not come from. */
 int role_what_read(const char *text, struct role_what *ret, struct error *err);
 
-/* As role_what_read(), but the first length bytes are a path, and "@" or "#" follow. */
+/* Like role_what_read(), but the first length bytes are a path, and "@" or "#" follow. */
 int role_what_read_path(const char *text, size_t length, struct role_what *ret, struct error *err);
 
 /* Is this a commit with all of its digits? */

@@ -186,7 +186,7 @@ static size_t place_in_line(struct list *list, const struct item *item)
 	return place;
 }
 
-/* Who needs the user, or what is known of the selected session. */
+/* The session that needs the user, or what is known of the selected one. */
 static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 {
 	const struct item *selected = list_selected(ui->list);

@@ -38,7 +38,7 @@ enum { REPLY_WORDS = 32 };
 /* Bring the order, the lines and the cursor up to date.  Until then the lines may point to sessions
  * that are gone. */
 void list_settle(struct list *list);
-/* The same, after a change that needs_lines does not tell. */
+/* Bring the lines up to date after a change that does not set needs_lines. */
 void list_make_lines(struct list *list);
 /* To this line, or the last one; off a heading. */
 void list_put_cursor(struct list *list, size_t line);
