@@ -209,17 +209,6 @@ int frame_get_secrets(const struct frame *frame, struct frame_secrets *ret, stru
 	return 0;
 }
 
-int frame_get_started(const struct frame *frame, struct frame_attempt *ret, struct error *err)
-{
-	struct reader reader = reader_of(frame);
-	struct frame_attempt attempt;
-	take_attempt(&reader, &attempt);
-	if (finish(&reader, frame, err) < 0)
-		return -1;
-	*ret = attempt;
-	return 0;
-}
-
 int frame_get_status(const struct frame *frame, struct frame_status *ret, struct error *err)
 {
 	struct reader reader = reader_of(frame);

@@ -150,7 +150,6 @@ int frame_get_hello(const struct frame *frame, struct frame_hello *ret, struct e
 int frame_get_start(const struct frame *frame, struct frame_start *ret, struct error *err);
 /* *ret: frame_secrets_clear(). */
 int frame_get_secrets(const struct frame *frame, struct frame_secrets *ret, struct error *err);
-int frame_get_started(const struct frame *frame, struct frame_attempt *ret, struct error *err);
 int frame_get_status(const struct frame *frame, struct frame_status *ret, struct error *err);
 int frame_get_view(const struct frame *frame, struct frame_view *ret, struct error *err);
 int frame_get_resize(const struct frame *frame, struct frame_size *ret, struct error *err);

@@ -53,7 +53,6 @@ static bool rewrite_small(const struct frame *frame, struct strbuf *again, struc
 {
 	union {
 		struct frame_hello hello;
-		struct frame_attempt attempt;
 		struct frame_status status;
 		struct frame_view view;
 		struct frame_size size;
@@ -64,10 +63,6 @@ static bool rewrite_small(const struct frame *frame, struct strbuf *again, struc
 	case FRAME_HELLO:
 		if ((r = frame_get_hello(frame, &got.hello, err)) == 0)
 			frame_put_hello(again, &got.hello);
-		break;
-	case FRAME_STARTED:
-		if ((r = frame_get_started(frame, &got.attempt, err)) == 0)
-			frame_put_started(again, &got.attempt);
 		break;
 	case FRAME_EXIT:
 		if ((r = frame_get_status(frame, &got.status, err)) == 0)
@@ -99,7 +94,6 @@ static bool rewrite(const struct frame *frame, struct strbuf *again, struct erro
 	case FRAME_REFUSED:
 		return rewrite_refused(frame, again, err);
 	case FRAME_HELLO:
-	case FRAME_STARTED:
 	case FRAME_EXIT:
 	case FRAME_VIEW:
 	case FRAME_RESIZE:

@@ -14,6 +14,7 @@
 #include "engine/conversation/report.h"
 #include "engine/place/runfiles.h"
 #include "model/plan/resume.h"
+#include "unit/report-text.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -157,7 +158,7 @@ static void check_instance(struct desk *desk, size_t i)
 static void take_report(struct desk *desk, size_t i, const struct strbuf *text)
 {
 	struct error err = { 0 };
-	int r = report_take(&desk->deck, ids[i], &(struct sender){ .token = desk->tokens[i] },
+	int r = report_text(&desk->deck, ids[i], &(struct sender){ .token = desk->tokens[i] },
 			    strbuf_text(text), text->length, &err);
 	cleanup_free char *now = read_manifest(desk, i);
 	HOLDS(r == 0 || r == REPORT_FOREIGN || (r < 0 && err.code == ERROR_CORRUPT));
@@ -166,7 +167,7 @@ static void take_report(struct desk *desk, size_t i, const struct strbuf *text)
 		fuzz_failed(&err);
 	check_instance(desk, i);
 	/* Without this run's token nothing happens at all. */
-	HOLDS(report_take(&desk->deck, ids[i], &(struct sender){ .token = "guessed" },
+	HOLDS(report_text(&desk->deck, ids[i], &(struct sender){ .token = "guessed" },
 			  strbuf_text(text), text->length, NULL) != 0);
 	cleanup_free char *name = xasprintf("%s/instance.json", ids[i]);
 	if (!streq(now, desk->manifests[i]))

@@ -5,10 +5,10 @@
  */
 #pragma once
 
+#include "unit/report-text.h"
 #include "unit/store-fixture.h"
 
 #include "driver/assess/assess.h"
-#include "engine/conversation/report.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
+#include "model/session/fields.h"
 #include "model/session/instance.h"
 
 #include <string.h>
@@ -574,6 +575,11 @@ static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
 	}
 }
 
+#define CHECK_NAMES(type, count, name, words)                                   \
+	for (int value_ = 0; value_ < (count); value_++)                        \
+		assert_int_equal(word_find(words, name((type)value_)), value_); \
+	assert_null((words)[count]);
+
 #define CHECK_WORDS(type, count, name, parse)                   \
 	for (int value_ = 0; value_ < (count); value_++) {      \
 		type read_ = (type)((value_ + 1) % (count));    \
@@ -599,16 +605,15 @@ static void an_answered_offer_is_gone_from_the_manifest(void **state UNUSED)
 
 static void each_word_means_its_value_and_no_other(void **state UNUSED)
 {
-	CHECK_WORDS(enum instance_state, STATE_COUNT, instance_state_name, instance_state_parse)
-	CHECK_WORDS(enum instance_desired, 2, instance_desired_name, instance_desired_parse)
+	CHECK_NAMES(enum instance_state, STATE_COUNT, instance_state_name, instance_state_words)
+	CHECK_NAMES(enum instance_desired, 2, instance_desired_name, instance_desired_words)
 	CHECK_WORDS(enum instance_activity, 4, instance_activity_name, instance_activity_parse)
-	CHECK_WORDS(enum session_origin, 5, session_origin_name, session_origin_parse)
-	CHECK_WORDS(enum rung, RUNG_COUNT, rung_name, rung_parse)
+	CHECK_NAMES(enum session_origin, 5, session_origin_name, session_origin_words)
+	CHECK_NAMES(enum rung, RUNG_COUNT, rung_name, rung_words)
 	CHECK_WORDS(enum resume_policy, 4, resume_policy_name, resume_policy_parse)
 	CHECK_WORDS(enum restart_policy, 4, restart_policy_name, restart_policy_parse)
 	CHECK_WORDS(enum end_policy, END_COUNT, end_policy_name, end_policy_parse)
-	CHECK_WORDS(enum ending_stage, ENDING_COUNT, ending_stage_name, ending_stage_parse)
-	CHECK_WORDS(enum hold, HOLD_COUNT, hold_name, hold_parse)
+	CHECK_NAMES(enum ending_stage, ENDING_COUNT, ending_stage_name, ending_stage_words)
 }
 
 static void another_id_starts_a_conversation_anew(void **state UNUSED)

@@ -28,7 +28,7 @@ static const struct agent *claude(struct desk *desk)
 static void take(struct desk *desk, const char *text)
 {
 	struct error err = { 0 };
-	if (report_take(&desk->deck, ID, &(struct sender){ .token = desk->token }, text,
+	if (report_text(&desk->deck, ID, &(struct sender){ .token = desk->token }, text,
 			strlen(text), &err) != 0)
 		fail_msg("%s: %s", text, or_empty(err.message));
 }

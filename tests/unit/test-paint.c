@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/painting.h"
 #include "unit/test.h"
 
 #include "base/macro.h"
-#include "ui/state/paint.h"
 
 /* One line for each span: its attributes, colours and text. */
 static char *described(const char *text)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/painting.h"
 #include "unit/test.h"
 
 #include "base/macro.h"

@@ -62,7 +62,7 @@ static int take(struct desk *desk, const char *text)
 {
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *full = with_directory(desk, text);
-	return report_take(&desk->deck, ID, &(struct sender){ .token = desk->token }, full,
+	return report_text(&desk->deck, ID, &(struct sender){ .token = desk->token }, full,
 			   strlen(full), &err);
 }
 
@@ -447,7 +447,7 @@ static void refuse(struct desk *desk, const char *text, size_t length)
 {
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *before = desk_manifest(desk);
-	assert_int_equal(report_take(&desk->deck, ID, &(struct sender){ .token = desk->token },
+	assert_int_equal(report_text(&desk->deck, ID, &(struct sender){ .token = desk->token },
 				     text, length, &err),
 			 -1);
 	assert_int_equal(err.code, ERROR_CORRUPT);

@@ -31,7 +31,7 @@ static int take_from(struct desk *desk, const pid_t *pids, const char *text)
 {
 	cleanup_error struct error err = { 0 };
 	const struct sender sender = sender_of(desk, pids);
-	int r = report_take(&desk->deck, ID, &sender, text, strlen(text), &err);
+	int r = report_text(&desk->deck, ID, &sender, text, strlen(text), &err);
 	if (r < 0)
 		fail_msg("%s: %s", text, or_empty(err.message));
 	return r;
@@ -487,7 +487,7 @@ static void a_pid_that_came_again_is_another_process(void **state)
 	take_from(desk, FROM(BELOW_PANE, PANE, TMUX), START(OLD, "resume"));
 	struct sender sender = sender_of(desk, FROM(BELOW_PANE, PANE, TMUX));
 	sender.processes[0].start = 8;
-	assert_int_equal(report_take(&desk->deck, ID, &sender, START(NEW, "startup"),
+	assert_int_equal(report_text(&desk->deck, ID, &sender, START(NEW, "startup"),
 				     strlen(START(NEW, "startup")), NULL),
 			 0);
 	take(desk, PROMPT(NEW));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/report-text.h"
 #include "unit/store-fixture.h"
 
 #include "base/fsutil.h"
-#include "engine/conversation/report.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
 
@@ -75,7 +75,7 @@ static int tear_down(void **state)
 static int take_as(struct desk *desk, const char *id, const char *token, const char *text,
 		   struct error *err)
 {
-	return report_take(&desk->deck, id, &(struct sender){ .token = token }, text, strlen(text),
+	return report_text(&desk->deck, id, &(struct sender){ .token = token }, text, strlen(text),
 			   err);
 }
 
@@ -375,7 +375,7 @@ static void ten_megabytes_are_read_and_not_kept(void **state)
 			   "\",\"prompt\":\"");
 	strbuf_add(&text, prompt, SIZE);
 	strbuf_adds(&text, "\"}");
-	assert_int_equal(report_take(&desk->deck, ID, &(struct sender){ .token = desk->token },
+	assert_int_equal(report_text(&desk->deck, ID, &(struct sender){ .token = desk->token },
 				     text.data, text.length, NULL),
 			 0);
 	cleanup_instance struct instance *instance = load(desk);

@@ -49,7 +49,7 @@ static int take(struct app *app, const char *base, const struct sender *sender,
 		return -1;
 	const struct report_parcel parcel = { &app->deck, base, sender, strbuf_text(text),
 					      text->length };
-	int r = report_take_news(&parcel, &news, err);
+	int r = report_take(&parcel, &news, err);
 	statusline_follow(app->deck.store, base, news.before, news.now);
 	notice_activity(&app->deck, app->deck.store, base,
 			&(struct notice_change){ news.before, news.now, news.since_us });

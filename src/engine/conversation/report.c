@@ -645,8 +645,7 @@ static int take_locked(const struct incoming *incoming, struct store_lock *lock,
 	return 0;
 }
 
-int report_take_news(const struct report_parcel *parcel, struct report_news *ret_news,
-		     struct error *err)
+int report_take(const struct report_parcel *parcel, struct report_news *ret_news, struct error *err)
 {
 	const char *base = parcel->base;
 	cleanup_json struct json_object *object = NULL;
@@ -669,14 +668,6 @@ int report_take_news(const struct report_parcel *parcel, struct report_news *ret
 	if (r == STORE_BUSY)
 		return error_set(err, ERROR_BUSY, "session %s is locked", base);
 	return r == 0 ? take_locked(&incoming, lock, err) : REPORT_FOREIGN;
-}
-
-int report_take(struct deck *deck, const char *base, const struct sender *sender, const char *text,
-		size_t length, struct error *err)
-{
-	struct report_news news;
-	return report_take_news(&(struct report_parcel){ deck, base, sender, text, length }, &news,
-				err);
 }
 
 /* ---- what the agent notes for itself ----------------------------------------------------------- */

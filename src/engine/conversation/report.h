@@ -43,10 +43,6 @@ int report_read(int fd, int64_t deadline_ms, struct strbuf *ret, struct error *e
 /* REPORT_FOREIGN: it is not the present run's own, and was ignored. */
 enum { REPORT_FOREIGN = 1 };
 
-/* Take one report for the instance of this base.  ERROR_CORRUPT: the text is not a report. */
-int report_take(struct deck *deck, const char *base, const struct sender *sender, const char *text,
-		size_t length, struct error *err);
-
 /* One report for the instance of this base. */
 struct report_parcel {
 	struct deck *deck;
@@ -61,9 +57,9 @@ struct report_news {
 	enum instance_activity before, now;
 	int64_t since_us; /* it does so; since the Epoch */
 };
-/* report_take() that also tells *ret_news, which is set whatever becomes of the rest. */
-int report_take_news(const struct report_parcel *parcel, struct report_news *ret_news,
-		     struct error *err);
+/* Take one report.  ERROR_CORRUPT: the text is not a report.  *ret_news is set in any case. */
+int report_take(const struct report_parcel *parcel, struct report_news *ret_news,
+		struct error *err);
 
 /* The agent's own note of its run (session.processes of its entry) says which conversation it is in
  * or, when it has been killed, was in.  It is followed as a report of /resume would be: the report

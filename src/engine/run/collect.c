@@ -46,7 +46,7 @@ static void take(const struct collection *collection, const char *text, size_t l
 	memcpy(sender.processes, line.senders, line.count * sizeof(*line.senders));
 	const struct report_parcel parcel = { deck, collection->base, &sender, text + skipped,
 					      length - skipped };
-	if (report_take_news(&parcel, &news, &err) < 0)
+	if (report_take(&parcel, &news, &err) < 0)
 		log_warning("report not taken: %s", err.message);
 	statusline_follow(deck->store, collection->base, news.before, news.now);
 	notice_activity(deck, deck->store, collection->base,

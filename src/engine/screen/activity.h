@@ -17,10 +17,6 @@
 
 #include "engine/deck/deck.h"
 
-/* Can what this session's agent is doing only be told by its screen?  Not while its server is not
- * there, was stopped or does not answer, and not for an agent without patterns. */
-bool activity_needs_look(struct deck *deck, const struct store_row *row);
-
 /* Can a look at its screen change what is known? */
 bool activity_can_change(struct deck *deck, const struct store_row *row);
 

@@ -91,30 +91,31 @@ const char *const hold_words[] = {
 _Static_assert(ARRAY_SIZE(hold_words) == HOLD_COUNT + 1, "a hold without a word");
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): an enum's name takes none */
-#define NAME_AND_PARSE(name_of)                                          \
+#define NAME(name_of)                                                    \
 	const char *name_of##_name(enum name_of value)                   \
 	{                                                                \
 		assert((size_t)value < ARRAY_SIZE(name_of##_words) - 1); \
 		return name_of##_words[value];                           \
-	}                                                                \
-	bool name_of##_parse(const char *name, enum name_of *ret)        \
-	{                                                                \
-		const int value = word_find(name_of##_words, name);      \
-		if (value >= 0)                                          \
-			*ret = (enum name_of)value;                      \
-		return value >= 0;                                       \
+	}
+#define NAME_AND_PARSE(name_of)                                     \
+	NAME(name_of)                                               \
+	bool name_of##_parse(const char *name, enum name_of *ret)   \
+	{                                                           \
+		const int value = word_find(name_of##_words, name); \
+		if (value >= 0)                                     \
+			*ret = (enum name_of)value;                 \
+		return value >= 0;                                  \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
-NAME_AND_PARSE(instance_state)
-NAME_AND_PARSE(instance_desired)
+NAME(instance_state)
+NAME(instance_desired)
 NAME_AND_PARSE(instance_activity)
-NAME_AND_PARSE(session_origin)
-NAME_AND_PARSE(rung)
+NAME(session_origin)
+NAME(rung)
 NAME_AND_PARSE(resume_policy)
 NAME_AND_PARSE(restart_policy)
 NAME_AND_PARSE(end_policy)
-NAME_AND_PARSE(ending_stage)
-NAME_AND_PARSE(hold)
+NAME(ending_stage)
 
 struct instance *instance_new(void)
 {

@@ -154,11 +154,6 @@ static const char *const login_words[] = {
 	NULL,
 };
 
-const char *recipe_program_name(enum recipe_program program)
-{
-	return program_words[program];
-}
-
 bool recipe_program_parse(const char *name, enum recipe_program *ret)
 {
 	const int found = word_find(program_words, name);

@@ -166,7 +166,6 @@ bool recipe_is_root(const struct recipe *recipe);
 
 /* "image", "host"; "sync", "token", "ignore"; "locked", "standard", "open".  The parsers return
  * false for others, *ret untouched. */
-const char *recipe_program_name(enum recipe_program program);
 bool recipe_program_parse(const char *name, enum recipe_program *ret);
 const char *recipe_login_name(enum recipe_login login);
 bool recipe_login_parse(const char *name, enum recipe_login *ret);

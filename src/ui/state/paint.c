@@ -252,17 +252,6 @@ void paint_parse(const char *text, struct painting *ret)
 		line_free(&ret->lines[--ret->count]);
 }
 
-char *painting_text(const struct painting *painting)
-{
-	struct strbuf text = { 0 };
-	for (size_t i = 0; i < painting->count; i++) {
-		for (size_t k = 0; k < painting->lines[i].count; k++)
-			strbuf_adds(&text, painting->lines[i].spans[k].text);
-		strbuf_adds(&text, "\n");
-	}
-	return strbuf_take(&text);
-}
-
 /* ---- colours ---------------------------------------------------------------------------------- */
 
 enum { CUBE = 16, CUBE_SIDE = 6, GRAYS = 232 };

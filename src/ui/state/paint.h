@@ -49,5 +49,3 @@ struct painting {
 void paint_parse(const char *text, struct painting *ret);
 void painting_free(struct painting *painting);
 #define cleanup_painting CLEANUP(painting_free)
-/* The text of all lines.  The caller frees. */
-char *painting_text(const struct painting *painting) MUST_USE;
