@@ -924,6 +924,18 @@ case_the_deck_adds_no_session_where_others_are_named() {
 	END
 }
 
+case_several_agents_get_one_task() {
+	git init -q -b main && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
+	refused 64 'several agents would change the same files' launch . -n 2 --agent demo
+	refused 64 '--number does not go with' launch . -n 2 --worktree --agent demo --attach
+	must launch --worktree fix -n 2 --agent demo --no-supervise -m 'say hello'
+	[ "$(git branch --list 'fix-*' --format='%(refname:short)' | tr '\n' ' ')" = 'fix-1 fix-2 ' ] ||
+		fail "$(git branch)"
+	must changes fix-1 fix-2
+	grep -Eq '^FILE +fix-1 +fix-2' "$home/out" || fail "$(<"$home/out")"
+	must remove --force fix-1 fix-2
+}
+
 case_a_launch_leaves_what_its_help_says() {
 	run launch . -t missing -c no-such-program
 	[ "$status" != 0 ] || fail 'a missing program was launched'

@@ -16,6 +16,7 @@ struct options {
 	struct wish_options wish;
 	const char *message, *message_file, *instead;
 	bool no_wait, no_supervise, attach, no_setup;
+	int64_t number; /* 0: one */
 };
 
 static const struct command_option options[] = {
@@ -29,6 +30,8 @@ static const struct command_option options[] = {
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	{ 0, "no-setup", NULL, "leave the setup of its worktree or clone out", TO_FLAG(no_setup) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
+	{ 'n', "number", "N", "so many agents on one task, each in a tree of its own",
+	  TO_NUMBER(number, 1, 20) },
 	{ 0, "instead", "SESSION", "resume this session, which has ended in the directory",
 	  TO_VALUE(instead, VALUE_SESSION) },
 	{ 0 },
@@ -170,6 +173,46 @@ static int settle_which(struct app *app, const struct wish *wish, char **ret_bas
 	return wish->asks_nothing ? 0 : decide_launch(app, &wish->wish, ret_base, ret, err);
 }
 
+static int check_number(const struct app *app, const struct wish *wish, struct error *err)
+{
+	const struct options *given = app->options;
+	if (given->number <= 1)
+		return 0;
+	if (!wish->wish.tree)
+		return error_set(err, ERROR_USAGE,
+				 "several agents would change the same files: add --worktree or "
+				 "--clone");
+	if (given->attach || app->json || given->instead || given->wish.session_id)
+		return error_set(err, ERROR_USAGE,
+				 "--number does not go with --attach, --json, --instead or "
+				 "--session-id");
+	return 0;
+}
+
+/* One after the other; those that were started stay if a later one fails. */
+static int launch_many(struct app *app, struct wish *wish, const struct strbuf *message,
+		       struct error *err)
+{
+	const struct options *given = app->options;
+	const char *title = wish->wish.title, *branch = wish->tree.branch;
+	int status = 0;
+	for (int64_t i = 1; i <= given->number; i++) {
+		cleanup_launched struct launched launched = { 0 };
+		cleanup_free char *own_title = title ? xasprintf("%s-%d", title, (int)i) : NULL;
+		cleanup_free char *own_branch = branch ? xasprintf("%s-%d", branch, (int)i) : NULL;
+		wish->wish.title = own_title;
+		wish->tree.branch = own_branch;
+		if (add_and_start(app, wish, &launched, err) < 0 ||
+		    (message && send_message(app, message, &launched, err) < 0))
+			return error_prefix(err, "agent %d of %d", (int)i, (int)given->number);
+		const int r = print_launched(app, &launched, message, err);
+		if (r < 0)
+			return -1;
+		status |= r;
+	}
+	return status;
+}
+
 static int cmd_launch(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -188,9 +231,13 @@ static int cmd_launch(struct app *app, struct error *err)
 				 "the agent: leave one of them out");
 	if (has_message && message_read(given->message, given->message_file, &message, err) < 0)
 		return -1;
+	if (check_number(app, &wish, err) < 0)
+		return -1;
 	int r = pick_ask(app, &wish, err);
 	if (r != 0)
 		return r;
+	if (given->number > 1)
+		return launch_many(app, &wish, has_message ? &message : NULL, err);
 	if (settle_which(app, &wish, &resumed, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON) {
