@@ -31,7 +31,7 @@ static void leave_child(void)
 	_exit(0);
 }
 
-static void begin_fork(struct session *session, const char *new_id)
+static void begin_fork(struct demo_session *session, const char *new_id)
 {
 	struct dialogue *dialogue = &session->dialogue;
 	if (switch_is_on("AGENTDECK_DEMO_FORK_AS_PARENT")) {
@@ -58,7 +58,7 @@ static int enter_worktree(const char *name, struct error *err)
 }
 
 /* Give the session a conversation.  The messages are word for word those of real agents. */
-static int choose_dialogue(const struct options *options, struct session *session,
+static int choose_dialogue(const struct options *options, struct demo_session *session,
 			   struct error *err)
 {
 	struct dialogue *dialogue = &session->dialogue;
@@ -113,7 +113,7 @@ static void keep_argv(const struct options *options, const char *program, struct
 					  (const char *const[]){ kept[i][0], kept[i][1], NULL });
 }
 
-static int set_up(const struct options *options, struct session *session, struct error *err)
+static int set_up(const struct options *options, struct demo_session *session, struct error *err)
 {
 	struct dialogue *dialogue = &session->dialogue;
 	if (options->worktree && enter_worktree(options->worktree, err) < 0)
@@ -142,7 +142,7 @@ static int set_up(const struct options *options, struct session *session, struct
 	return choose_dialogue(options, session, err);
 }
 
-static int answer(const struct options *options, struct session *session, int *ret_exit_status,
+static int answer(const struct options *options, struct demo_session *session, int *ret_exit_status,
 		  struct error *err)
 {
 	cleanup_strbuf struct strbuf input = { 0 };
@@ -160,7 +160,7 @@ static int answer(const struct options *options, struct session *session, int *r
 	return session_answer(session, input.data, ret_exit_status, err);
 }
 
-static int run(const struct options *options, struct session *session, int *ret_exit_status,
+static int run(const struct options *options, struct demo_session *session, int *ret_exit_status,
 	       struct error *err)
 {
 	struct screen *screen = &session->screen;
@@ -195,7 +195,7 @@ int main(int argc, char *argv[])
 {
 	cleanup_error struct error err = { 0 };
 	struct options options;
-	struct session session = { .screen.signals = -1 };
+	struct demo_session session = { .screen.signals = -1 };
 	int exit_status = 1;
 
 	if (!options_parse(argc, argv, &options, &exit_status))

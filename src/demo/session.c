@@ -18,7 +18,7 @@ int session_signal_status(int signal_number)
 }
 
 /* Report event to its hooks.  key and value are the additional member of this event. */
-static void report(const struct session *session, const char *event, const char *key,
+static void report(const struct demo_session *session, const char *event, const char *key,
 		   const char *value, int timeout_ms)
 {
 	const struct dialogue *dialogue = &session->dialogue;
@@ -37,7 +37,7 @@ static void report(const struct session *session, const char *event, const char 
 	hooks_run(session->hooks, event, value, payload, timeout_ms);
 }
 
-static void report_start(struct session *session)
+static void report_start(struct demo_session *session)
 {
 	report(session, "SessionStart", "source", session->source, HOOK_MS);
 	replace_string(&session->parent_id, NULL);
@@ -47,7 +47,7 @@ static void report_start(struct session *session)
 #define RUN_WORD "/run "
 
 /* Ask for the permission to run a command, in claude's words.  Nothing is run. */
-static enum screen_event ask_permission(struct session *session, const char *command)
+static enum screen_event ask_permission(struct demo_session *session, const char *command)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	unsigned choice = 0;
@@ -76,7 +76,7 @@ static enum screen_event ask_permission(struct session *session, const char *com
 	return event;
 }
 
-static void report_queue(struct session *session)
+static void report_queue(struct demo_session *session)
 {
 	const struct strvec *queue = &session->screen.queue;
 	for (; session->reports_queue && session->reported < queue->count; session->reported++)
@@ -85,7 +85,7 @@ static void report_queue(struct session *session)
 }
 
 /* Take one turn.  SCREEN_DONE with *ret_reply, or the event that ended it. */
-static enum screen_event take_turn(struct session *session, const char *prompt,
+static enum screen_event take_turn(struct demo_session *session, const char *prompt,
 				   const char **ret_reply, struct error *err)
 {
 	*ret_reply = NULL;
@@ -107,14 +107,14 @@ static enum screen_event take_turn(struct session *session, const char *prompt,
 	return SCREEN_DONE;
 }
 
-static void print_said(struct session *session, const char *text)
+static void print_said(struct demo_session *session, const char *text)
 {
 	cleanup_free char *line = xasprintf("> %s", text);
 	screen_print(&session->screen, line);
 }
 
 /* A turn on the screen.  SCREEN_SIGNAL, or SCREEN_DONE. */
-static enum screen_event talk_turn(struct session *session, const char *prompt)
+static enum screen_event talk_turn(struct demo_session *session, const char *prompt)
 {
 	cleanup_error struct error err = { 0 };
 	const char *reply;
@@ -135,7 +135,7 @@ static enum screen_event talk_turn(struct session *session, const char *prompt)
 	return SCREEN_DONE;
 }
 
-static void print_banner(struct session *session)
+static void print_banner(struct demo_session *session)
 {
 	const struct dialogue *dialogue = &session->dialogue;
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -155,7 +155,7 @@ static void print_banner(struct session *session)
 	screen_print(&session->screen, text.data);
 }
 
-static void print_history(struct session *session)
+static void print_history(struct demo_session *session)
 {
 	const struct dialogue *dialogue = &session->dialogue;
 	for (size_t i = 0; i < dialogue->count; i++) {
@@ -170,7 +170,7 @@ static void print_history(struct session *session)
 }
 
 /* source: the "source" that the hooks get. */
-static void begin_another(struct session *session, const char *source)
+static void begin_another(struct demo_session *session, const char *source)
 {
 	cleanup_free char *session_id = naming_new_uuid();
 	(void)dialogue_flush(&session->dialogue, NULL);
@@ -183,7 +183,7 @@ static void begin_another(struct session *session, const char *source)
 
 /* Begin again in this process, as claude does for its other renderer: with the conversation if
  * that has a turn, else with another one.  The end of the first is not reported. */
-static void restart_in_place(struct session *session)
+static void restart_in_place(struct demo_session *session)
 {
 	const struct dialogue *dialogue = &session->dialogue;
 	cleanup_strvec struct strvec argv = { 0 };
@@ -200,7 +200,7 @@ static void restart_in_place(struct session *session)
 
 /* Start another agent as a tool of this one would: through a shell, with our environment and
  * settings. mode: --session-id or --resume. */
-static void run_nested(struct session *session, const char *mode, const char *session_id)
+static void run_nested(struct demo_session *session, const char *mode, const char *session_id)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
@@ -214,7 +214,7 @@ static void run_nested(struct session *session, const char *mode, const char *se
 	screen_print(&session->screen, strbuf_text(&result.output));
 }
 
-static void nest(struct session *session)
+static void nest(struct demo_session *session)
 {
 	cleanup_free char *session_id = naming_new_uuid();
 	run_nested(session, "--session-id", session_id);
@@ -222,7 +222,7 @@ static void nest(struct session *session)
 }
 
 /* Hooks learn of it only with the next turn. */
-static void change_directory(struct session *session, const char *directory)
+static void change_directory(struct demo_session *session, const char *directory)
 {
 	cleanup_error struct error err = { 0 };
 	int r = dialogue_move(&session->dialogue, directory, &err);
@@ -232,7 +232,7 @@ static void change_directory(struct session *session, const char *directory)
 }
 
 /* Change to another conversation, of any directory. */
-static void go_to(struct session *session, const char *session_id)
+static void go_to(struct demo_session *session, const char *session_id)
 {
 	cleanup_error struct error err = { 0 };
 	struct dialogue *dialogue = &session->dialogue;
@@ -256,7 +256,7 @@ static void go_to(struct session *session, const char *session_id)
 }
 
 /* Act on a line of the user's: a command or a prompt. */
-static enum screen_event obey(struct session *session, const char *line)
+static enum screen_event obey(struct demo_session *session, const char *line)
 {
 	size_t start = strspn(line, " \t\n"), length = strlen(line);
 	while (length > start && strchr(" \t\n", line[length - 1]))
@@ -304,7 +304,7 @@ static enum screen_event obey(struct session *session, const char *line)
 }
 
 /* SCREEN_END or SCREEN_SIGNAL. */
-static enum screen_event converse(struct session *session, const char *prompt)
+static enum screen_event converse(struct demo_session *session, const char *prompt)
 {
 	enum screen_event event = prompt ? talk_turn(session, prompt) : SCREEN_DONE;
 	bool told = !prompt;
@@ -324,7 +324,7 @@ static enum screen_event converse(struct session *session, const char *prompt)
 	return event;
 }
 
-int session_talk(struct session *session, const char *prompt, int *ret_exit_status,
+int session_talk(struct demo_session *session, const char *prompt, int *ret_exit_status,
 		 struct error *err)
 {
 	const struct dialogue *dialogue = &session->dialogue;
@@ -347,7 +347,7 @@ int session_talk(struct session *session, const char *prompt, int *ret_exit_stat
 	return 0;
 }
 
-int session_answer(struct session *session, const char *prompt, int *ret_exit_status,
+int session_answer(struct demo_session *session, const char *prompt, int *ret_exit_status,
 		   struct error *err)
 {
 	const char *reply;

@@ -8,7 +8,7 @@
 #include "demo/dialogue.h"
 #include "demo/screen.h"
 
-struct session {
+struct demo_session {
 	struct dialogue dialogue;
 	struct screen screen;      /* with its signals watched */
 	struct json_object *hooks; /* NULL: none */
@@ -31,9 +31,9 @@ int session_signal_status(int signal_number);
 
 /* Talk in the terminal until the user or a signal ends it; prompt (or NULL) is the first turn.
  * *ret_exit_status is set. */
-int session_talk(struct session *session, const char *prompt, int *ret_exit_status,
+int session_talk(struct demo_session *session, const char *prompt, int *ret_exit_status,
 		 struct error *err);
 
 /* Take one turn, with the reply on standard output. */
-int session_answer(struct session *session, const char *prompt, int *ret_exit_status,
+int session_answer(struct demo_session *session, const char *prompt, int *ret_exit_status,
 		   struct error *err);

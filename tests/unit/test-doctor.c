@@ -40,7 +40,7 @@ static struct doctor_facts healthy(void)
 	};
 }
 
-static const struct finding *find(const struct findings *findings, const char *check)
+static const struct doctor_finding *find(const struct doctor_findings *findings, const char *check)
 {
 	for (size_t i = 0; i < findings->count; i++)
 		if (streq(findings->items[i].check, check))
@@ -50,17 +50,17 @@ static const struct finding *find(const struct findings *findings, const char *c
 
 /* Check the verdict of one check.  text must be in its reason, remedy in its remedy ("": any
  * remedy, NULL: none). */
-static void check(const struct doctor_facts *facts, const char *name, enum verdict verdict,
+static void check(const struct doctor_facts *facts, const char *name, enum doctor_verdict verdict,
 		  const char *text, const char *remedy)
 {
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	doctor_judge(facts, &findings);
-	const struct finding *finding = find(&findings, name);
+	const struct doctor_finding *finding = find(&findings, name);
 	if (!finding)
 		fail_msg("there is no check \"%s\"", name);
 	if (finding->verdict != verdict)
-		fail_msg("%s is %s, not %s: %s", name, verdict_name(finding->verdict),
-			 verdict_name(verdict), finding->reason);
+		fail_msg("%s is %s, not %s: %s", name, doctor_verdict_name(finding->verdict),
+			 doctor_verdict_name(verdict), finding->reason);
 	if (!strstr(finding->reason, text))
 		fail_msg("%s: \"%s\" does not say \"%s\"", name, finding->reason, text);
 	if (!remedy)
@@ -73,7 +73,7 @@ static void check(const struct doctor_facts *facts, const char *name, enum verdi
 static void a_healthy_machine_has_only_good_news(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	strvec_push(&facts.agents, "agent (/usr/bin/agent)");
 	doctor_judge(&facts, &findings);
 	assert_int_equal(findings.count, 15);
@@ -81,7 +81,7 @@ static void a_healthy_machine_has_only_good_news(void **state UNUSED)
 		assert_int_equal(findings.items[i].verdict, VERDICT_OK);
 		assert_null(findings.items[i].remedy);
 	}
-	assert_false(findings_have_error(&findings));
+	assert_false(doctor_findings_have_error(&findings));
 	assert_string_equal(doctor_conclusion(&facts, &findings),
 			    "Sessions on this machine survive your logouts.");
 	strvec_clear(&facts.agents);
@@ -90,7 +90,7 @@ static void a_healthy_machine_has_only_good_news(void **state UNUSED)
 static void a_damaged_config_is_an_error_and_hides_only_what_depends_on_it(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	facts.config_problem = (char *)"/c/config.toml:3:1: no such key";
 	facts.deck_is_open = false;
 	check(&facts, "config", VERDICT_ERROR, "/c/config.toml:3:1", "/c/config.toml");
@@ -99,14 +99,14 @@ static void a_damaged_config_is_an_error_and_hides_only_what_depends_on_it(void 
 	check(&facts, "tmux", VERDICT_OK, "3.5a", NULL);
 	check(&facts, "sessions", VERDICT_OK, "3 in all, 2 running", NULL);
 	doctor_judge(&facts, &findings);
-	assert_true(findings_have_error(&findings));
+	assert_true(doctor_findings_have_error(&findings));
 	assert_string_equal(doctor_conclusion(&facts, &findings), "Correct the errors first.");
 }
 
 static void without_a_home_nothing_below_it_is_judged(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	facts.home_problem = (char *)"there is no home directory";
 	check(&facts, "home", VERDICT_ERROR, "no home", "export HOME=");
 	facts.home_is_ours = true;
@@ -182,7 +182,7 @@ static void a_runtime_directory_may_be_missing_but_not_foreign(void **state UNUS
 static void damaged_and_unscoped_sessions_are_both_named(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	strvec_push(&facts.damaged, "/s/default/aaaa/instance.json:1:1: no JSON");
 	strvec_push(&facts.damaged_ids, "aaaa");
 	strvec_push(&facts.unscoped, "bbbb");
@@ -352,7 +352,7 @@ static void the_guard_is_explained(void **state UNUSED)
 static void lingering_off_is_a_warning_with_the_command(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	facts.lingers = false;
 	check(&facts, "linger", VERDICT_WARNING, "last logout", "loginctl enable-linger deck");
 	doctor_judge(&facts, &findings);
@@ -406,7 +406,7 @@ static void the_ssh_agent_link_is_judged_by_where_it_leads(void **state UNUSED)
 static void a_command_for_notifications_must_be_there(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	doctor_judge(&facts, &findings);
 	assert_null(find(&findings, "notify"));
 	facts.notify_program = (char *)"tell-me";
@@ -419,7 +419,7 @@ static void a_command_for_notifications_must_be_there(void **state UNUSED)
 static void users_of_fish_learn_whether_it_completes(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	doctor_judge(&facts, &findings);
 	assert_null(find(&findings, "completion"));
 	facts.fish_completes = ANSWER_NO;
@@ -431,10 +431,10 @@ static void users_of_fish_learn_whether_it_completes(void **state UNUSED)
 
 static void every_verdict_has_its_word(void **state UNUSED)
 {
-	assert_string_equal(verdict_name(VERDICT_OK), "ok");
-	assert_string_equal(verdict_name(VERDICT_WARNING), "warning");
-	assert_string_equal(verdict_name(VERDICT_ERROR), "error");
-	assert_string_equal(verdict_name(VERDICT_UNKNOWN), "unknown");
+	assert_string_equal(doctor_verdict_name(VERDICT_OK), "ok");
+	assert_string_equal(doctor_verdict_name(VERDICT_WARNING), "warning");
+	assert_string_equal(doctor_verdict_name(VERDICT_ERROR), "error");
+	assert_string_equal(doctor_verdict_name(VERDICT_UNKNOWN), "unknown");
 }
 
 static void a_machine_without_a_supervisor_is_told_the_remedy(void **state)
@@ -483,12 +483,12 @@ static void engines_are_judged_where_they_are_used(void **state UNUSED)
 }
 
 /* The check's last finding. */
-static void check_last(const struct doctor_facts *facts, enum verdict verdict, const char *text,
-		       const char *remedy)
+static void check_last(const struct doctor_facts *facts, enum doctor_verdict verdict,
+		       const char *text, const char *remedy)
 {
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	doctor_judge(facts, &findings);
-	const struct finding *last = findings.items + findings.count - 1;
+	const struct doctor_finding *last = findings.items + findings.count - 1;
 	assert_string_equal(last->check, "containers");
 	assert_int_equal(last->verdict, verdict);
 	assert_non_null(strstr(last->reason, text));

@@ -88,7 +88,7 @@ static void the_fields_make_a_command_line(void **state UNUSED)
 static void a_field_that_is_not_there_says_nothing(void **state UNUSED)
 {
 	struct form form = { 0 };
-	enum field fields[FIELD_COUNT];
+	enum form_field fields[FIELD_COUNT];
 	open(&form);
 	press(&form, KEYS(up, up, up, up, right, down, 'b', up));
 	assert_int_equal(form_fields(&form, fields), 8);
@@ -115,7 +115,7 @@ static void directories_are_completed(void **state UNUSED)
 	static const struct {
 		const char *typed, *directory, *becomes;
 		size_t found;
-		enum field at;
+		enum form_field at;
 	} cases[] = {
 		{ "/s/al", "/s/", "/s/alpha", 2, FIELD_DIRECTORY },
 		{ "/s/alphab", "/s/", "/s/alphabet/", 0, FIELD_DIRECTORY },

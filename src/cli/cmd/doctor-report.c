@@ -67,13 +67,13 @@ static bool may_quote_values(const char *check)
 	return streq(check, "config") || streq(check, "notify");
 }
 
-static void say_findings(const struct app *app, const struct findings *findings)
+static void say_findings(const struct app *app, const struct doctor_findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding *finding = &findings->items[i];
+		const struct doctor_finding *finding = &findings->items[i];
 		cleanup_free char *reason = without_home(
 			app, may_quote_values(finding->check) ? "" : finding->reason);
-		say("- %s: %s%s%s", finding->check, verdict_name(finding->verdict),
+		say("- %s: %s%s%s", finding->check, doctor_verdict_name(finding->verdict),
 		    *reason ? ": " : "", reason);
 	}
 }
@@ -122,7 +122,7 @@ static void say_sessions(const struct app *app)
 }
 
 void doctor_report(const struct app *app, const struct doctor_facts *facts,
-		   const struct findings *findings)
+		   const struct doctor_findings *findings)
 {
 	printf("What happened, and what did you expect?\n\n## Machine\n\n");
 	say_system(facts);

@@ -12,4 +12,4 @@
  * text or environment of a session, and "~" for the home directory.  app->deck is open as far as
  * doctor_gather() could open it. */
 void doctor_report(const struct app *app, const struct doctor_facts *facts,
-		   const struct findings *findings);
+		   const struct doctor_findings *findings);

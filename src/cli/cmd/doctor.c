@@ -20,14 +20,14 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static void print_findings_json(const struct findings *findings)
+static void print_findings_json(const struct doctor_findings *findings)
 {
 	cleanup_json struct json_object *array = json_object_new_array();
 	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding *finding = &findings->items[i];
+		const struct doctor_finding *finding = &findings->items[i];
 		struct json_object *object = json_object_new_object();
 		json_set_string(object, "check", finding->check);
-		json_set_string(object, "verdict", verdict_name(finding->verdict));
+		json_set_string(object, "verdict", doctor_verdict_name(finding->verdict));
 		json_set_string(object, "reason", finding->reason);
 		json_set_string(object, "remedy", finding->remedy);
 		json_object_array_add(array, object);
@@ -35,7 +35,7 @@ static void print_findings_json(const struct findings *findings)
 	print_json(array);
 }
 
-static const char *color_of(enum verdict verdict)
+static const char *color_of(enum doctor_verdict verdict)
 {
 	static const char *const colors[] = {
 		[VERDICT_OK] = "green",
@@ -46,11 +46,11 @@ static const char *color_of(enum verdict verdict)
 	return colors[verdict];
 }
 
-static void print_remedies(const struct findings *findings)
+static void print_remedies(const struct doctor_findings *findings)
 {
 	bool is_first = true;
 	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding *finding = &findings->items[i];
+		const struct doctor_finding *finding = &findings->items[i];
 		if (!finding->remedy)
 			continue;
 		if (is_first)
@@ -60,15 +60,16 @@ static void print_remedies(const struct findings *findings)
 	}
 }
 
-static void print_findings(const struct app *app, const struct findings *findings,
+static void print_findings(const struct app *app, const struct doctor_findings *findings,
 			   const char *conclusion)
 {
 	cleanup_table struct table *table = table_new(
 		app, (const char *const[]){ "CHECK", "VERDICT", "REASON", NULL });
 	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding *finding = &findings->items[i];
+		const struct doctor_finding *finding = &findings->items[i];
 		table_add(table,
-			  (const char *const[]){ finding->check, verdict_name(finding->verdict),
+			  (const char *const[]){ finding->check,
+						 doctor_verdict_name(finding->verdict),
 						 finding->reason, NULL },
 			  color_of(finding->verdict));
 	}
@@ -81,7 +82,7 @@ static int check(struct app *app)
 {
 	const struct options *given = app->options;
 	cleanup_doctor_facts struct doctor_facts facts = { 0 };
-	cleanup_findings struct findings findings = { 0 };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	doctor_gather(&app->deck, app->profile, &facts);
 	doctor_judge(&facts, &findings);
 	if (given->report)
@@ -90,7 +91,7 @@ static int check(struct app *app)
 		print_findings_json(&findings);
 	else
 		print_findings(app, &findings, doctor_conclusion(&facts, &findings));
-	return findings_have_error(&findings) && !given->report ? 1 : 0;
+	return doctor_findings_have_error(&findings) && !given->report ? 1 : 0;
 }
 
 static int cmd_doctor(struct app *app, struct error *err)

@@ -12,7 +12,7 @@
 
 enum { FREE_LOW_MIB = 64, FREE_NONE = 64 << 10, KIB = 1 << 10 };
 
-const char *verdict_name(enum verdict verdict)
+const char *doctor_verdict_name(enum doctor_verdict verdict)
 {
 	static const char *const names[] = {
 		[VERDICT_OK] = "ok",
@@ -23,17 +23,17 @@ const char *verdict_name(enum verdict verdict)
 	return names[verdict];
 }
 
-void findings_free(struct findings *findings)
+void doctor_findings_free(struct doctor_findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++) {
 		free(findings->items[i].reason);
 		free(findings->items[i].remedy);
 	}
 	free(findings->items);
-	*findings = (struct findings){ 0 };
+	*findings = (struct doctor_findings){ 0 };
 }
 
-bool findings_have_error(const struct findings *findings)
+bool doctor_findings_have_error(const struct doctor_findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++)
 		if (findings->items[i].verdict == VERDICT_ERROR)
@@ -102,11 +102,12 @@ void doctor_facts_free(struct doctor_facts *facts)
 	*facts = (struct doctor_facts){ 0 };
 }
 
-static void PRINTF_LIKE(3, 4)
-	found(struct findings *findings, enum verdict verdict, const char *format, ...)
+static void PRINTF_LIKE(3, 4) found(struct doctor_findings *findings, enum doctor_verdict verdict,
+				    const char *format, ...)
 {
-	struct finding finding = { .verdict = verdict };
-	struct finding *items = reallocarray(findings->items, findings->count + 1, sizeof(*items));
+	struct doctor_finding finding = { .verdict = verdict };
+	struct doctor_finding *items = reallocarray(findings->items, findings->count + 1,
+						    sizeof(*items));
 	va_list args;
 	va_start(args, format);
 	if (!items || vasprintf(&finding.reason, format, args) < 0)
@@ -124,7 +125,7 @@ static void PRINTF_LIKE(3, 4)
 /* And what to do about the last of them. */
 #define advise(...) (ret->items[ret->count - 1].remedy = xasprintf(__VA_ARGS__))
 
-static void judge_home(const struct doctor_facts *facts, struct findings *ret)
+static void judge_home(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (!facts->home_problem)
 		return;
@@ -133,7 +134,7 @@ static void judge_home(const struct doctor_facts *facts, struct findings *ret)
 					 : "export HOME=/the/directory/that/is/yours");
 }
 
-static void judge_profile(const struct doctor_facts *facts, struct findings *ret)
+static void judge_profile(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (!facts->profile_problem)
 		return;
@@ -141,7 +142,7 @@ static void judge_profile(const struct doctor_facts *facts, struct findings *ret
 	advise("unset AGENTDECK_PROFILE, or name an existing profile with -p");
 }
 
-static void judge_config(const struct doctor_facts *facts, struct findings *ret)
+static void judge_config(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	const char *path = facts->config_path;
 	if (facts->config_problem) {
@@ -157,7 +158,8 @@ static void judge_config(const struct doctor_facts *facts, struct findings *ret)
 }
 
 static void advise_on_directory(const struct doctor_facts *facts,
-				const struct doctor_directory *directory, struct findings *ret)
+				const struct doctor_directory *directory,
+				struct doctor_findings *ret)
 {
 	/* Root may be a user with sudo: the directory is in the right place. */
 	if (directory->is_foreign && streq(facts->user, "root"))
@@ -174,7 +176,7 @@ static void advise_on_directory(const struct doctor_facts *facts,
 		advise("choose another place with AGENTDECK_HOME");
 }
 
-static void judge_state(const struct doctor_facts *facts, struct findings *ret)
+static void judge_state(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	const struct doctor_directory *state = &facts->state;
 	int64_t mib = state->free_bytes / (1024 * 1024);
@@ -197,7 +199,7 @@ static void judge_state(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
-static void judge_runtime(const struct doctor_facts *facts, struct findings *ret)
+static void judge_runtime(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	const struct doctor_directory *runtime = &facts->runtime;
 	if (runtime->problem) {
@@ -215,7 +217,7 @@ static void judge_runtime(const struct doctor_facts *facts, struct findings *ret
 	}
 }
 
-static void judge_sessions(const struct doctor_facts *facts, struct findings *ret)
+static void judge_sessions(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	const bool unscoped = facts->unscoped.count && facts->is_isolated;
 	if (facts->state.problem || facts->sessions_problem) {
@@ -257,7 +259,7 @@ static void judge_sessions(const struct doctor_facts *facts, struct findings *re
 		ok("%zu in all, %zu running", facts->session_count, facts->live_count);
 }
 
-static void judge_machine(const struct doctor_facts *facts, struct findings *ret)
+static void judge_machine(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	cleanup_free char *names = strvec_join(&facts->elsewhere, ", ");
 	if (facts->elsewhere_count) {
@@ -284,7 +286,7 @@ static void judge_machine(const struct doctor_facts *facts, struct findings *ret
 	}
 }
 
-static void judge_helpers(const struct doctor_facts *facts, struct findings *ret)
+static void judge_helpers(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	cleanup_free char *missing = strvec_join(&facts->missing_helpers, ", ");
 	cleanup_free char *other = strvec_join(&facts->other_helpers, ", ");
@@ -303,7 +305,7 @@ static void judge_helpers(const struct doctor_facts *facts, struct findings *ret
 	}
 }
 
-static void judge_tmux(const struct doctor_facts *facts, struct findings *ret)
+static void judge_tmux(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->tmux_problem) {
 		wrong("%s", facts->tmux_problem);
@@ -320,7 +322,7 @@ static void judge_tmux(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
-static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
+static void judge_agents(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	cleanup_free char *agents = strvec_join(&facts->agents, ", ");
 	for (size_t i = 0; i < facts->agent_problems.count; i++) {
@@ -349,7 +351,7 @@ static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
-static void judge_systemd(const struct doctor_facts *facts, struct findings *ret)
+static void judge_systemd(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->manager_version) {
 		ok("version %s", facts->manager_version);
@@ -363,7 +365,7 @@ static void judge_systemd(const struct doctor_facts *facts, struct findings *ret
 	}
 }
 
-static void judge_manager(const struct doctor_facts *facts, struct findings *ret)
+static void judge_manager(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->manager_version) {
 		ok("answers");
@@ -381,7 +383,7 @@ static void judge_manager(const struct doctor_facts *facts, struct findings *ret
 }
 
 /* Without a scope a session ends with the login that started it. */
-static void judge_isolation(const struct doctor_facts *facts, struct findings *ret)
+static void judge_isolation(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (!facts->deck_is_open) {
 		unknown("not checked: fix the problem above first");
@@ -400,7 +402,7 @@ static void judge_isolation(const struct doctor_facts *facts, struct findings *r
 		warn("%s", facts->limit_gaps.items[i]);
 }
 
-static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
+static void judge_linger(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->lingers && facts->is_guarded) {
 		ok("on: %s's user manager outlives the last logout, and systemd restarts it when "
@@ -426,7 +428,7 @@ static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
-static void judge_kill(const struct doctor_facts *facts, struct findings *ret)
+static void judge_kill(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->kills_user_processes == ANSWER_UNKNOWN) {
 		unknown("%s", facts->login_why);
@@ -442,7 +444,7 @@ static void judge_kill(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
-static void judge_login(const struct doctor_facts *facts, struct findings *ret)
+static void judge_login(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	const char *slash = facts->cgroup ? strstr(facts->cgroup, "/session-") : NULL;
 	cleanup_free char *scope = slash ? xstrndup(slash + 1, strcspn(slash + 1, "/")) : NULL;
@@ -458,7 +460,7 @@ static void judge_login(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
-static void judge_ssh_agent(const struct doctor_facts *facts, struct findings *ret)
+static void judge_ssh_agent(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->link_alive) {
 		ok("sessions reach %s", facts->link_target);
@@ -477,7 +479,7 @@ static void judge_ssh_agent(const struct doctor_facts *facts, struct findings *r
 }
 
 /* Without one, sessions wait for their user after a crash or a reboot. */
-static void judge_supervisor(const struct doctor_facts *facts, struct findings *ret)
+static void judge_supervisor(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->supervisor_runs && facts->manager_version && !facts->lingers) {
 		ok("sessions restart by themselves after a crash, and after a reboot with your "
@@ -499,7 +501,7 @@ static void judge_supervisor(const struct doctor_facts *facts, struct findings *
 	}
 }
 
-static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
+static void judge_notify(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	const char *program = facts->notify_program;
 	if (program && facts->notify_installed) {
@@ -512,7 +514,7 @@ static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
 }
 
 /* Without XDG_DATA_DIRS, as in a login over SSH, fish looks nowhere in /usr/local. */
-static void judge_completion(const struct doctor_facts *facts, struct findings *ret)
+static void judge_completion(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	if (facts->fish_completes == ANSWER_UNKNOWN)
 		return;
@@ -525,7 +527,7 @@ static void judge_completion(const struct doctor_facts *facts, struct findings *
 	       "agentdeck completion fish >~/.config/fish/completions/agentdeck.fish");
 }
 
-static void judge_silence(const struct doctor_engine *engine, struct findings *ret)
+static void judge_silence(const struct doctor_engine *engine, struct doctor_findings *ret)
 {
 	wrong("%s cannot be used: %s", engine->name, engine->problem);
 	if (streq(engine->name, "docker"))
@@ -539,7 +541,7 @@ static void judge_silence(const struct doctor_engine *engine, struct findings *r
 
 /* Docker refuses a container with a limit that it cannot set. */
 static void judge_limits(const struct doctor_facts *facts, const struct doctor_engine *engine,
-			 struct findings *ret)
+			 struct doctor_findings *ret)
 {
 	const struct {
 		bool is_wanted, is_there;
@@ -586,7 +588,7 @@ static char *engine_lacks(const struct doctor_facts *facts, const struct doctor_
 }
 
 static void judge_engine(const struct doctor_facts *facts, const struct doctor_engine *engine,
-			 struct findings *ret)
+			 struct doctor_findings *ret)
 {
 	if (engine->problem) {
 		judge_silence(engine, ret);
@@ -602,7 +604,7 @@ static void judge_engine(const struct doctor_facts *facts, const struct doctor_e
 	}
 }
 
-static void judge_containers(const struct doctor_facts *facts, struct findings *ret)
+static void judge_containers(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	for (size_t i = 0; i < facts->engine_count; i++)
 		judge_engine(facts, facts->engines + i, ret);
@@ -618,11 +620,11 @@ static void judge_containers(const struct doctor_facts *facts, struct findings *
 	}
 }
 
-void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
+void doctor_judge(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	static const struct {
 		const char *name;
-		void (*judge)(const struct doctor_facts *facts, struct findings *ret);
+		void (*judge)(const struct doctor_facts *facts, struct doctor_findings *ret);
 		bool needs_home;
 	} checks[] = {
 		{ "home", judge_home, false },
@@ -655,9 +657,10 @@ void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
-const char *doctor_conclusion(const struct doctor_facts *facts, const struct findings *findings)
+const char *doctor_conclusion(const struct doctor_facts *facts,
+			      const struct doctor_findings *findings)
 {
-	if (findings_have_error(findings))
+	if (doctor_findings_have_error(findings))
 		return "Correct the errors first.";
 	if (!facts->is_isolated)
 		return "Sessions on this machine depend on your login and may end with it.";

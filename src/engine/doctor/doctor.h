@@ -13,23 +13,23 @@
 
 #include "engine/deck/deck.h"
 
-enum verdict { VERDICT_OK, VERDICT_WARNING, VERDICT_ERROR, VERDICT_UNKNOWN };
-const char *verdict_name(enum verdict verdict);
+enum doctor_verdict { VERDICT_OK, VERDICT_WARNING, VERDICT_ERROR, VERDICT_UNKNOWN };
+const char *doctor_verdict_name(enum doctor_verdict verdict);
 
-struct finding {
+struct doctor_finding {
 	const char *check;
-	enum verdict verdict;
+	enum doctor_verdict verdict;
 	char *reason;
 	char *remedy; /* a command or what to do; NULL: nothing to do */
 };
 
-struct findings {
-	struct finding *items;
+struct doctor_findings {
+	struct doctor_finding *items;
 	size_t count;
 };
-void findings_free(struct findings *findings);
-#define cleanup_findings CLEANUP(findings_free)
-bool findings_have_error(const struct findings *findings);
+void doctor_findings_free(struct doctor_findings *findings);
+#define cleanup_doctor_findings CLEANUP(doctor_findings_free)
+bool doctor_findings_have_error(const struct doctor_findings *findings);
 
 enum answer { ANSWER_UNKNOWN, ANSWER_NO, ANSWER_YES };
 
@@ -130,7 +130,8 @@ void doctor_look_at_containers(struct deck *deck, struct doctor_facts *facts);
 void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret);
 
 /* Pure. */
-void doctor_judge(const struct doctor_facts *facts, struct findings *ret);
+void doctor_judge(const struct doctor_facts *facts, struct doctor_findings *ret);
 
 /* The result in one sentence: do sessions outlive a logout here?  Static.  Pure. */
-const char *doctor_conclusion(const struct doctor_facts *facts, const struct findings *findings);
+const char *doctor_conclusion(const struct doctor_facts *facts,
+			      const struct doctor_findings *findings);

@@ -52,7 +52,7 @@ static size_t wrapped_rows(const char *text, size_t most)
 }
 
 /* The end of a long text is what is seen. */
-static void draw_text(const struct form *form, enum field field, size_t row)
+static void draw_text(const struct form *form, enum form_field field, size_t row)
 {
 	const struct input *input = &form->texts[field];
 	const size_t width = term_columns();
@@ -73,7 +73,7 @@ static void draw_text(const struct form *form, enum field field, size_t row)
 		term_cursor(row, WIDTH_LABEL + term_width(to_cursor));
 }
 
-static void draw_choice(const struct form *form, enum field field, size_t row)
+static void draw_choice(const struct form *form, enum form_field field, size_t row)
 {
 	const char *chosen = form_choice(form, field);
 	const size_t agent = form->chosen[FIELD_AGENT];
@@ -89,7 +89,7 @@ static void draw_choice(const struct form *form, enum field field, size_t row)
 
 static void draw_fields(const struct form *form, size_t row, size_t rows)
 {
-	enum field fields[FIELD_COUNT];
+	enum form_field fields[FIELD_COUNT];
 	const size_t count = form_fields(form, fields);
 	size_t at = 0;
 	while (fields[at] != form->at)
@@ -172,7 +172,7 @@ static size_t less(size_t one, size_t other)
 void draw_form(const struct ui *ui, size_t rows)
 {
 	const struct form *form = &ui->form;
-	enum field fields[FIELD_COUNT];
+	enum form_field fields[FIELD_COUNT];
 	enum role role;
 	cleanup_free char *line = form_line(form, ui->profile);
 	cleanup_free char *news = news_of(ui, &role);

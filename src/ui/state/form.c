@@ -93,7 +93,7 @@ void form_open(struct form *form, struct form_supply *supply, const char *direct
 
 /* ---- fields ----------------------------------------------------------------------------------- */
 
-const char *form_label(enum field field)
+const char *form_label(enum form_field field)
 {
 	return infos[field].label;
 }
@@ -103,13 +103,13 @@ const char *form_hint(const struct form *form)
 	return infos[form->at].hint;
 }
 
-bool form_is_text(enum field field)
+bool form_is_text(enum form_field field)
 {
 	return field != FIELD_AGENT && field != FIELD_PLACE && field != FIELD_WORKSPACE;
 }
 
 /* The first agent is the default, and the one behind the last is another command. */
-static size_t choices_of(const struct form *form, enum field field)
+static size_t choices_of(const struct form *form, enum form_field field)
 {
 	return field == FIELD_AGENT   ? form->supply.agents.count + 2
 	       : field == FIELD_PLACE ? (size_t)PLACE_COUNT
@@ -121,7 +121,7 @@ static bool is_other_command(const struct form *form)
 	return form->chosen[FIELD_AGENT] > form->supply.agents.count;
 }
 
-static const char *choice_named(const struct form *form, enum field field, size_t index)
+static const char *choice_named(const struct form *form, enum form_field field, size_t index)
 {
 	const struct strvec *agents = &form->supply.agents;
 	if (field == FIELD_PLACE)
@@ -133,12 +133,12 @@ static const char *choice_named(const struct form *form, enum field field, size_
 	return index > agents->count ? "another command" : agents->items[index - 1];
 }
 
-const char *form_choice(const struct form *form, enum field field)
+const char *form_choice(const struct form *form, enum form_field field)
 {
 	return choice_named(form, field, form->chosen[field]);
 }
 
-static bool is_there(const struct form *form, enum field field)
+static bool is_there(const struct form *form, enum form_field field)
 {
 	switch (field) {
 	case FIELD_COMMAND:
@@ -154,12 +154,12 @@ static bool is_there(const struct form *form, enum field field)
 	}
 }
 
-size_t form_fields(const struct form *form, enum field ret[FIELD_COUNT])
+size_t form_fields(const struct form *form, enum form_field ret[FIELD_COUNT])
 {
 	size_t count = 0;
 	for (size_t i = 0; i < FIELD_COUNT; i++)
-		if (is_there(form, (enum field)i))
-			ret[count++] = (enum field)i;
+		if (is_there(form, (enum form_field)i))
+			ret[count++] = (enum form_field)i;
 	return count;
 }
 
@@ -167,7 +167,7 @@ size_t form_fields(const struct form *form, enum field ret[FIELD_COUNT])
 
 static void move(struct form *form, bool is_down)
 {
-	enum field fields[FIELD_COUNT];
+	enum form_field fields[FIELD_COUNT];
 	const size_t count = form_fields(form, fields);
 	size_t at = 0;
 	while (fields[at] != form->at)
@@ -375,7 +375,7 @@ void form_complete(struct form *form, const struct strvec *names)
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-static void add_text(const struct form *form, enum field field, const char *option,
+static void add_text(const struct form *form, enum form_field field, const char *option,
 		     struct strvec *ret)
 {
 	const char *text = input_text(&form->texts[field]);

@@ -8,7 +8,7 @@
 
 #include "ui/state/input.h"
 
-enum field {
+enum form_field {
 	FIELD_DIRECTORY,
 	FIELD_AGENT,
 	FIELD_COMMAND, /* another command line; only then is it there */
@@ -38,7 +38,7 @@ struct form {
 	struct form_supply supply;
 	struct input texts[FIELD_COUNT];
 	size_t chosen[FIELD_COUNT]; /* of the fields that are no text */
-	enum field at;
+	enum form_field at;
 	char lead[16];       /* what was typed to choose by, in a field that is no text */
 	bool is_begun;       /* it has what its user has typed */
 	bool is_running;     /* the command has been started, and has not ended */
@@ -72,12 +72,12 @@ char *form_directory(const struct form *form) MUST_USE;
 void form_complete(struct form *form, const struct strvec *names);
 
 /* The fields that are there now.  Returns how many. */
-size_t form_fields(const struct form *form, enum field ret[FIELD_COUNT]);
+size_t form_fields(const struct form *form, enum form_field ret[FIELD_COUNT]);
 /* "Directory"; static. */
-const char *form_label(enum field field);
-bool form_is_text(enum field field);
+const char *form_label(enum form_field field);
+bool form_is_text(enum form_field field);
 /* What is chosen, of a field that is no text; borrowed. */
-const char *form_choice(const struct form *form, enum field field);
+const char *form_choice(const struct form *form, enum form_field field);
 /* A line about the field that the cursor is in; static. */
 const char *form_hint(const struct form *form);
 
