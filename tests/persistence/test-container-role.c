@@ -2,6 +2,7 @@
  *
  * A session whose container is made as a repository's devcontainer.json says.
  */
+#include "persistence/faults.h"
 #include "persistence/inside.h"
 
 #include <string.h>
@@ -231,4 +232,84 @@ TEST(ContainerOfARoleIsBuiltAgainAsItWasDocker)
 TEST(ContainerOfARoleIsBuiltAgainAsItWasPodman)
 {
 	is_built_again_as_it_was(ENGINE_PODMAN);
+}
+
+/* ---- Git --------------------------------------------------------------------------------- */
+
+static void git(const char *const *words)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	strvec_push_array(&argv, WORDS("git", "-C", at_home("roles"), "-c", "user.name=a", "-c",
+				       "user.email=a@b"));
+	strvec_push_array(&argv, words);
+	(void)machine_user_ok((const char *const *)strvec_argv(&argv));
+}
+
+static void commit(const char *role)
+{
+	machine_write(at_home("roles/web/devcontainer.json"), 0644, role);
+	git(WORDS("add", "-A"));
+	git(WORDS("commit", "--quiet", "-m", "a role"));
+}
+
+/* The image is gone, and so is all that was fetched, or the files of its commit. */
+static struct reply rebuild(struct inside *inside, const char *image)
+{
+	lose_container(inside);
+	(void)engine_say(inside->engine, WORDS("rmi", "--force", image));
+	return deck(NULL, WORDS("session", "start", "--rebuild", inside->session.id));
+}
+
+/* The repository moves on and is gone: what its user trusted is built again all the same, from what
+ * was fetched then. */
+static void comes_from_git(enum engine engine)
+{
+	struct inside inside = { .engine = engine };
+	const char *const where = kept("%s@main#web", at_home("roles"));
+	const char *const cache = state_path("roles.cache");
+	engine_prepare(engine, PLAIN_IMAGE);
+	(void)machine_user_ok(WORDS("mkdir", "-p", at_home("roles/web")));
+	git(WORDS("init", "--quiet", "-b", "main"));
+	machine_write(at_home("roles/web/Dockerfile"), 0644,
+		      kept("FROM %s\nARG MARK=none\nENV BUILT=$MARK\n", PLAIN_IMAGE));
+	commit("{\"build\": {\"dockerfile\": \"Dockerfile\", \"args\": {\"MARK\": \"built\"}},\n"
+	       "\"containerEnv\": {\"ROLE\": \"${containerWorkspaceFolderBasename}\"},\n"
+	       "\"customizations\": {\"agentdeck\": {\"network\": \"none\"}}}\n");
+	(void)deck_ok(NULL, WORDS("role", "trust", "--json", where));
+	session_add(&inside.session, NULL, "deck",
+		    WORDS("--role", where, "--engine", engine_address(engine)));
+	session_start(&inside.session, NULL);
+	session_say(&inside.session, INSIDE_MARKER);
+	assert_running(&inside, "at first");
+	inside.session_id = inside.session.session_id;
+	assert_as_the_role_says(&inside);
+	commit("{\"image\": \"other\"}\n");
+	struct reply reply = deck(NULL, WORDS("add", at_home("deck"), "--role", where, "--engine",
+					      engine_address(engine)));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "has changed since you trusted it"),
+	       "it ended with %d: %s", reply.status, reply.errors);
+	(void)machine_user_ok(WORDS("mv", at_home("roles"), at_home("away")));
+	(void)machine_user_ok(WORDS("sh", "-c", "rm -rf \"$1\"/*/[0-9a-f]*", "sh", cache));
+	const char *image = container_field(engine, inside.name, "{{.Image}}");
+	reply = rebuild(&inside, image);
+	ASSERT(reply.status == 0, "it ended with %d: %s%s", reply.status, reply.output,
+	       reply.errors);
+	assert_back(&inside, NULL);
+	assert_as_the_role_says(&inside);
+	image = container_field(engine, inside.name, "{{.Image}}");
+	(void)machine_user_ok(WORDS("rm", "-rf", cache));
+	reply = rebuild(&inside, image);
+	ASSERT(reply.status != 0 && strstr(reply.errors, "agentdeck role check") &&
+		       strstr(reply.errors, "#web"),
+	       "it ended with %d: %s%s", reply.status, reply.output, reply.errors);
+}
+
+TEST(ContainerOfAGitRoleIsBuiltAgainOfflineDocker)
+{
+	comes_from_git(ENGINE_DOCKER);
+}
+
+TEST(ContainerOfAGitRoleIsBuiltAgainOfflinePodman)
+{
+	comes_from_git(ENGINE_PODMAN);
 }

@@ -24,8 +24,8 @@ struct container_options {
 		  TO_TEXT(member.image) },                                                         \
 		{ 0, "build", "PATH", "build its image from the Dockerfile in this directory",     \
 		  TO_TEXT(member.build) },                                                         \
-		{ 0, "role", "PATH",                                                               \
-		  "make its container as the devcontainer.json in this directory says",            \
+		{ 0, "role", "WHAT",                                                               \
+		  "make its container as a devcontainer.json says: its directory, or URL[@REF]",   \
 		  TO_VALUE(member.role, VALUE_DIRECTORY) },                                        \
 		{ 0, "devcontainer", "[=FILE]",                                                    \
 		  "the same with the devcontainer.json of the project itself",                     \

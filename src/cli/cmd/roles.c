@@ -5,6 +5,7 @@
 #include "base/jsonio.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "engine/role/fetch.h"
 #include "model/settings/limits.h"
 
 #include <errno.h>
@@ -212,7 +213,12 @@ static int read_named(const struct app *app, const char *word, const char *works
 		      const char *group, struct role_source *ret, struct error *err)
 {
 	cleanup_free char *path = role_path(app, word);
-	return role_source_read(&app->deck, path, workspace, group, ret, err);
+	if (role_source_fetch(&app->deck, path, workspace, group, ret, err) < 0)
+		return -1;
+	if (ret->before && !app->json && !app->quiet)
+		complain("warning: %s was at commit %s when it was fetched last, and is at %s now",
+			 path, ret->before, ret->commit);
+	return 0;
 }
 
 int role_choose(const struct app *app, const struct container_options *options,

@@ -448,6 +448,8 @@ static void print_recipe(const struct instance *instance)
 	line("  stage", recipe->build_target);
 	lines("  arguments", &recipe->build_args);
 	line("Role", recipe->role);
+	line("  ref", recipe->role_ref);
+	line("  commit", recipe->role_commit);
 	line("User", recipe->user);
 	line("Home", recipe->home);
 	line("Directory", recipe->directory);

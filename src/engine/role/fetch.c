@@ -86,24 +86,32 @@ static int find_files(const struct cache *cache, const char *commit, char **ret,
 	return r > 0 ? error_set(err, ERROR_CORRUPT, "%s is no directory: delete it", path) : r;
 }
 
-int role_files(const struct deck *deck, const char *url, const char *commit, char **ret,
-	       struct error *err)
+/* "URL@COMMIT#SUBDIR", of a role that is called "URL#SUBDIR/FILE".  The caller frees. */
+static char *name_commit(const char *url, const char *commit, const char *name)
+{
+	const char *path = name + strlen(url), *slash = strrchr(path, '/');
+	cleanup_free char *subdir = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup("");
+	return xasprintf("%s@%s%s", url, commit, subdir);
+}
+
+int role_restore(const struct deck *deck, const char *url, const char *commit, const char *name,
+		 struct error *err)
 {
 	cleanup_cache struct cache cache = NO_CACHE;
-	cleanup_free char *shown = visible(url);
+	cleanup_free char *where = name_commit(url, commit, name), *shown = visible(where);
+	cleanup_free char *files = NULL;
 	bool has_commit = false;
 	if (open_cache(deck, url, &cache, err) < 0)
 		return -1;
-	if (faccessat(cache.directory, commit, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (snapshot_has(cache.repository, commit, &has_commit, err) < 0)
-			return -1;
-		if (!has_commit)
-			return error_set(err, ERROR_NOT_FOUND,
-					 "commit %s of the role %s is not in " CACHE " any more: "
-					 "agentdeck role check %s@%s fetches it again",
-					 commit, shown, shown, commit);
-	}
-	return find_files(&cache, commit, ret, err);
+	if (faccessat(cache.directory, commit, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (snapshot_has(cache.repository, commit, &has_commit, err) < 0)
+		return -1;
+	return has_commit ? find_files(&cache, commit, &files, err)
+			  : error_set(err, ERROR_NOT_FOUND,
+				      "what its role was is not in " CACHE " any more: fetch it "
+				      "again with agentdeck role check %s",
+				      shown);
 }
 
 /* ---- what its user types --------------------------------------------------------------------- */

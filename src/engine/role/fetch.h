@@ -16,8 +16,8 @@
 int role_source_fetch(const struct deck *deck, const char *where, const char *workspace,
 		      const char *group, struct role_source *ret, struct error *err);
 
-/* The directory with the files of a commit that was fetched before, without the network; the caller
- * frees it.  ERROR_NOT_FOUND: the cache does not have it any more, and the message says what to
- * do. */
-int role_files(const struct deck *deck, const char *url, const char *commit, char **ret,
-	       struct error *err);
+/* Lay out the files of a commit that was fetched before, if they are not there, without the
+ * network. name: that of the role.  ERROR_NOT_FOUND: the cache does not have it any more, and the
+ * message says what to do. */
+int role_restore(const struct deck *deck, const char *url, const char *commit, const char *name,
+		 struct error *err);

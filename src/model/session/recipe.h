@@ -72,8 +72,11 @@ struct recipe {
 	struct strvec build_args; /* NAME=VALUE */
 	char *base_id;            /* image that the Dockerfile begins FROM, or NULL */
 	struct strvec base_layers;
-	char *role;                      /* the devcontainer.json that it comes from, or NULL */
-	char *role_digest;               /* of what its user trusted then (engine/role/trust.h) */
+	char *role;        /* the devcontainer.json that it comes from, or NULL */
+	char *role_digest; /* of what its user trusted then (engine/role/trust.h) */
+	/* Of a role from a Git repository: where it is, the ref that its user named (or NULL), and
+	 * what that was then. */
+	char *role_url, *role_ref, *role_commit;
 	struct recipe_command *commands; /* of that role, in their order */
 	size_t command_count;
 	char *user; /* "UID:GID" */

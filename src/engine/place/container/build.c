@@ -13,9 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define REPOSITORY  "agentdeck/build"
-#define LABEL_BUILD "io.agentdeck.build"
-#define LABEL_ROLE  "io.agentdeck.role"
+#define REPOSITORY    "agentdeck/build"
+#define LABEL_BUILD   "io.agentdeck.build"
+#define LABEL_ROLE    "io.agentdeck.role"
+#define LABEL_COMMIT  "io.agentdeck.role.commit"
+#define LABEL_VERSION "io.agentdeck.version"
 
 enum {
 	BUILD_MS = 1800000,
@@ -209,6 +211,10 @@ static int run_build(struct deck *deck, struct engine *engine, const struct reci
 	json_set_string(labels, LABEL_BUILD, digest);
 	if (recipe->role)
 		json_set_string(labels, LABEL_ROLE, recipe->role_digest);
+	if (recipe->role)
+		json_set_string(labels, LABEL_VERSION, PACKAGE_VERSION);
+	if (recipe->role_commit)
+		json_set_string(labels, LABEL_COMMIT, recipe->role_commit);
 	const struct engine_build build = {
 		.context = packed->tar,
 		.tag = tag,

@@ -14,6 +14,7 @@
 #include "engine/deck/home.h"
 #include "engine/deck/stages.h"
 #include "engine/place/container/resolve.h"
+#include "engine/role/fetch.h"
 #include "model/plan/recreate.h"
 
 #include <string.h>
@@ -158,8 +159,14 @@ bool ladder_is_new(const struct instance *instance)
 static int build_fact(struct ladder *ladder, struct recreate_facts *facts, struct error *err)
 {
 	struct build_facts *build = &ladder->build;
+	const struct recipe *recipe = ladder->instance->recipe;
 	build_facts_clear(build);
-	if (build_look(ladder->engine, ladder->instance->recipe, build, err) < 0)
+	/* A role is built as it was, whatever its repository says today. */
+	if (recipe->role_commit && recipe->build &&
+	    role_restore(ladder->deck, recipe->role_url, recipe->role_commit, recipe->role, err) <
+		    0)
+		return -1;
+	if (build_look(ladder->engine, recipe, build, err) < 0)
 		return -1;
 	facts->has_build = build->is_there;
 	facts->build_changed = build->has_changed;

@@ -235,8 +235,11 @@ static int apply_build(const struct container_order *order, struct recipe *recip
 
 static void apply_role(const struct role_source *source, struct recipe *recipe)
 {
-	replace_string(&recipe->role, source->file);
+	replace_string(&recipe->role, source->name);
 	replace_string(&recipe->role_digest, source->digest);
+	replace_string(&recipe->role_url, source->url);
+	replace_string(&recipe->role_ref, source->ref);
+	replace_string(&recipe->role_commit, source->commit);
 	for (size_t i = 0; i < source->role.command_count; i++) {
 		const struct role_command *command = &source->role.commands[i];
 		recipe_add_command(recipe, role_event_key(command->event),
