@@ -311,6 +311,9 @@ mkdir -p "$root/role/.devcontainer" "$root/refused/.devcontainer"
 printf '{"image": "x", "mounts": ["type=bind,source=/a,target=/b"], "postStartCommand": "a", "b": 1}\n' >"$root/role/.devcontainer/devcontainer.json"
 holds 0 'role check' "$root/role"
 holds 0 'role show' "$root/role"
+holds 1 'role diff' "$root/role"
+holds 0 'role create' "$root/created"
+holds 0 'role trust' "$root/created"
 holds 0 'role trust' "$root/role"
 holds 0 'role list'
 holds 0 'role untrust' "$root/role"
@@ -406,7 +409,7 @@ declare -A words=(
 	['agents list']='' ['agents show']=demo ['agents check']='' ['group list']=''
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
 	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
-	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role ['role list']=''
+	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role ['role diff']=../created ['role list']=''
 )
 export AGENTDECK_INSTANCE=$id
 printf '[session.one]\nagent = "demo"\n' >agentdeck.toml

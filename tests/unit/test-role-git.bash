@@ -180,6 +180,58 @@ case_what_is_no_place_is_refused() {
 	refuses 1 "" "$role@a-blob"
 }
 
+# It runs, and nothing is written over a file.
+case_a_role_that_is_created_runs() {
+	local file
+	deck role create "$root/new"
+	[ "$status" = 0 ] || fail "create: $(<"$root/err")"
+	reads "$root/new"
+	says "$root/new/.devcontainer/devcontainer.json: runs"
+	deck role create "$root/new"
+	says "nothing is written over it"
+	for file in .devcontainer.json devcontainer.json .devcontainer/Dockerfile; do
+		rm -rf "$root/new"
+		mkdir -p "$root/new/.devcontainer"
+		echo mine >"$root/new/$file"
+		deck role create "$root/new"
+		[ "$status" = 1 ] && [ "$(<"$root/new/$file")" = mine ] || fail "$file: status $status"
+		[ "$(find "$root/new" -type f | wc -l)" = 1 ] || fail "$file: others are there"
+	done
+	mkdir -p "$root/a\"b"
+	deck role create "$root/a\"b"
+	reads "$root/a\"b"
+}
+
+case_a_diff_is_with_what_is_trusted() {
+	repository Dockerfile 'FROM debian:12' devcontainer.json '{"build": {"dockerfile": "Dockerfile"}}'
+	deck role diff "$role@main"
+	[ "$status" = 1 ] || fail "not trusted: $status"
+	says "do not trust it yet"
+	deck role trust "$role@main"
+	deck role diff "$role@main"
+	[ "$status" = 0 ] || fail "the same: $status"
+	echo 'FROM evil' >Dockerfile
+	again
+	deck role diff "$role@main"
+	[ "$status" = 1 ] || fail "changed: $status"
+	says "-FROM debian:12"
+	says "+FROM evil"
+	deck role diff --json "$role@main"
+	says '"trust": "changed"'
+	git checkout -q HEAD~1 -- Dockerfile
+	echo x >other
+	again
+	deck role diff "$role@main"
+	says "in another file"
+}
+
+case_the_examples_are_roles() {
+	local example
+	for example in "${top_srcdir:-$(dirname "$0")/../..}"/examples/roles/*; do
+		reads "$example"
+	done
+}
+
 # ---- repositories that attack git ------------------------------------------------------------------
 
 case_hooks_and_settings_of_a_repository() {

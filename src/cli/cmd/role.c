@@ -73,6 +73,45 @@ static int cmd_role_trust(struct app *app, struct error *err)
 	return 0;
 }
 
+static const char *const trust_words[] = {
+	[TRUST_NONE] = "none", [TRUST_SAME] = "same", [TRUST_CHANGED] = "changed"
+};
+
+static void say_difference(const struct role_source *source, enum trust trust,
+			   const struct strvec *changes)
+{
+	if (trust != TRUST_CHANGED)
+		say("%s: %s", source->name,
+		    trust == TRUST_SAME ? "as you trust it" : "you do not trust it yet");
+	else if (!changes->count)
+		say("%s has changed since you trusted it, in another file than this one and its "
+		    "Dockerfile.",
+		    source->name);
+	for (size_t i = 0; i < changes->count; i++)
+		say("%s", changes->items[i]);
+}
+
+static int cmd_role_diff(struct app *app, struct error *err)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	cleanup_strvec struct strvec changes = { 0 };
+	enum trust trust;
+	if (read_source(app, &source, err) < 0 || role_source_digest(&source, err) < 0 ||
+	    trust_look(&app->deck, &source, &trust, &changes, err) < 0)
+		return -1;
+	if (app->json) {
+		cleanup_json struct json_object *object = json_object_new_object();
+		json_set(object, "path", json_text(source.file));
+		json_set_string(object, "commit", source.commit);
+		json_set_string(object, "trust", trust_words[trust]);
+		json_set_strings(object, "changes", &changes);
+		print_json(object);
+	} else {
+		say_difference(&source, trust, &changes);
+	}
+	return trust == TRUST_SAME ? 0 : 1;
+}
+
 /* The file of a role that may be gone.  The caller frees. */
 static char *file_of(const struct app *app, const struct trusted_list *list)
 {
@@ -154,6 +193,16 @@ const struct command command_role_show = {
 	.flags = NEEDS_DECK | HAS_JSON,
 	.offer = offer_directories,
 	.run = cmd_role_show,
+};
+
+const struct command command_role_diff = {
+	.name = "role diff",
+	.kind = COMMAND_READS,
+	.arguments = "[WHAT]",
+	.summary = "show what has changed in a role since you trusted it",
+	.flags = NEEDS_STORE | HAS_JSON,
+	.offer = offer_directories,
+	.run = cmd_role_diff,
 };
 
 const struct command command_role_trust = {
