@@ -34,13 +34,13 @@ static const struct column {
 };
 
 /* "3 min" since a time; "" if it is not known.  The caller frees. */
-static char *cell_of(const struct column *column, const struct roster_entry *entry)
+static char *cell_of(const struct column *column, const struct facts *facts,
+		     const struct view *view)
 {
-	const struct facts facts = facts_of(entry);
-	const void *fact = (const char *)&facts + column->offset;
+	const void *fact = (const char *)facts + column->offset;
 	char span[CLOCK_TEXT_SIZE];
 	if (column->kind == COLUMN_STATUS)
-		return view_text(&entry->view);
+		return view_text(view);
 	if (column->kind == COLUMN_TEXT)
 		return xstrdup(or_empty(*(const char *const *)fact));
 	const int64_t then_us = *(const int64_t *)fact;
@@ -128,10 +128,12 @@ void listing_clear(struct listing *listing)
 
 static bool is_shown(const struct listing *listing, const struct roster_entry *entry)
 {
-	const struct facts facts = facts_of(entry);
-	if (listing->group && !naming_is_in_group(facts.group, listing->group))
+	if (listing->group && !naming_is_in_group(entry->row.group, listing->group))
 		return false;
-	return !listing->statuses.count || strvec_contains(&listing->statuses, facts.status) ||
+	if (!listing->statuses.count)
+		return true;
+	const struct facts facts = facts_of(entry);
+	return strvec_contains(&listing->statuses, facts.status) ||
 	       strvec_contains(&listing->statuses, or_empty(facts.activity));
 }
 
@@ -199,9 +201,10 @@ struct table *listing_table(const struct listing *listing, const struct app *app
 	struct table *table = table_new(app, headings);
 	for (size_t i = 0; i < listing->count; i++) {
 		const struct roster_entry *entry = listing->shown[i];
+		const struct facts facts = facts_of(entry);
 		cleanup_strvec struct strvec cells = { 0 };
 		for (size_t k = 0; k < count; k++)
-			strvec_push_take(&cells, cell_of(chosen[k], entry));
+			strvec_push_take(&cells, cell_of(chosen[k], &facts, &entry->view));
 		table_add(table, (const char *const *)strvec_argv(&cells),
 			  view_color(&entry->view));
 	}
