@@ -26,7 +26,8 @@ static int get_attempt(const struct frame *started, struct frame_attempt *ret)
 	assert_true(frame.length <= sizeof(payload));
 	memcpy(payload, started->payload, started->length);
 	const int r = frame_get_view(&frame, &view, NULL);
-	*ret = r == 0 ? view.attempt : *ret;
+	if (r == 0)
+		*ret = view.attempt;
 	return r;
 }
 

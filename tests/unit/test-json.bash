@@ -129,7 +129,8 @@ holds 0 'session merge' changed
 git init -q --bare "$root/remote" && git -C "$root/work" remote add origin "$root/remote"
 holds 0 'session push' changed
 holds 64 'session changes' changed changed
-agentdeck show --json changed | grep -q '"is_merged": true' || fail "show: $(agentdeck show --json changed)"
+shown=$(agentdeck show --json changed)
+grep -q '"is_merged": true' <<<"$shown" || fail "show: $shown"
 holds 0 'session changes' changed
 table=$(agentdeck changes changed changed)
 [[ $table =~ 'FILE'\ +'changed'.*'(commits)'\ +'1, merged into main'.*'new'\ +'+1 -0' ]] || fail "changes: $table"

@@ -125,7 +125,7 @@ int entry_check_owners(const struct entry *entry, const struct known *known, str
 	if (owner && owner->instance)
 		return fail_owned(entry, owner, err);
 	/* One without a conversation may come again after its removal. */
-	return same && !same->is_removed ? fail_imported(same, err) : 0;
+	return same && same->instance && !same->is_removed ? fail_imported(same, err) : 0;
 }
 
 /* Does the file of this path begin with the conversation, and what follows? */
