@@ -295,6 +295,8 @@ static git_tree *tree_of(git_repository *git, const git_oid *oid)
 static void list_files(const struct repository *repository, const struct points *points)
 {
 	git_diff_options options = options_of(NULL);
+	/* Between two commits no submodule is opened. */
+	options.flags &= ~(uint32_t)GIT_DIFF_IGNORE_SUBMODULES;
 	git_tree *after = tree_of(repository->git, &points->head);
 	git_tree *before = points->has_base ? tree_of(repository->git, &points->base) : NULL;
 	git_diff *diff = NULL;

@@ -230,12 +230,6 @@ static const char *socket_unit(enum engine engine)
 	return engine == ENGINE_DOCKER ? "docker.socket" : "podman.socket";
 }
 
-void engine_stop(enum engine engine)
-{
-	engines[engine].down = true;
-	manage(engine, WORDS("stop", socket_unit(engine), service(engine)));
-}
-
 void engine_kill(enum engine engine)
 {
 	engines[engine].down = true;
@@ -251,6 +245,15 @@ static struct answer try_signal(enum engine engine, const char *signal)
 					  signal, "--full", "^/usr/bin/podman .*system service"));
 	return try_manage(engine, WORDS("kill", "--kill-who=main", kept("--signal=%s", signal),
 					service(engine)));
+}
+
+void engine_stop(enum engine engine)
+{
+	engines[engine].down = true;
+	manage(engine, WORDS("stop", socket_unit(engine), service(engine)));
+	/* The child would still answer. */
+	if (engine == ENGINE_PODMAN)
+		(void)try_signal(engine, "KILL");
 }
 
 void engine_hang(enum engine engine)

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import subprocess
 import time
 import uuid
 
@@ -126,7 +127,11 @@ class Home:
         if not self.stub:
             return
         self.host.user(["kill", self.read("stub.pid").strip()])
-        self.stub.wait(timeout=30)
+        try:
+            self.stub.wait(timeout=30)
+        except subprocess.TimeoutExpired:  # the way into the host, not the stub
+            self.stub.kill()
+            self.stub.wait()
         pids = [line.split()[0] for line in self.processes()]
         if pids:
             self.host.root(["kill", "-9", *pids])

@@ -199,6 +199,8 @@ TEST(SecondSessionOfADirectoryIsOfferedAWorktree)
 {
 	struct session one;
 	session_add(&one, NULL, "deck", NULL);
+	/* Elsewhere there is no worktree to offer. */
+	machine_user_ok(WORDS("git", "init", "-q", one.directory));
 	struct reply reply = deck_look(WORDS("add", one.directory, "--agent", "demo"));
 	ASSERT(reply.status == 0 && !strstr(reply.errors, "--worktree"), "add: %s", reply.errors);
 	session_start(&one, NULL);

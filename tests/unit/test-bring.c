@@ -141,6 +141,43 @@ static void a_dirty_target_stays_as_it_is(void **state)
 	do_sh(desk, "cd project && test mine = \"$(cat other)\" && test agent = \"$(cat a)\"");
 }
 
+/* Git would replace a file that it ignores without a word. */
+static void an_ignored_file_is_not_overwritten(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "cd project && echo .env >.git/info/exclude && echo mine >.env && cd ../" TREE
+		    " && echo agent >.env && git add -f .env && " DO " env");
+	assert_refused(desk, instance, &plain, ERROR_BUSY, "does not track");
+	do_sh(desk, "cd project && test mine = \"$(cat .env)\" && test ! -e b");
+}
+
+/* Its files would be those of before the merge. */
+static void a_branch_in_a_linked_work_tree_of_a_bare_repository_is_not_moved(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	do_sh(desk,
+	      "cd project && git config core.bare true && git worktree add -q ../mine main && "
+	      "git rev-parse main >../before");
+	assert_refused(desk, instance, &plain, ERROR_BUSY, "another work tree");
+	do_sh(desk, "cd project && git rev-parse main | cmp - ../before && "
+		    "git worktree remove ../mine");
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+}
+
+/* Another branch under its name would hide the work. */
+static void a_clone_on_another_branch_is_refused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	do_sh(desk, "cd " TREE " && git switch -qc other HEAD~1 && echo o >o && " DO " o");
+	assert_refused(desk, instance, &plain, ERROR_BUSY, "something else");
+	do_sh(desk, "cd project && ! git rev-parse -q --verify agentdeck/fix-it && cd ../" TREE
+		    " && git switch -q agentdeck/fix-it");
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+}
+
 static void another_branch_can_be_the_target(void **state)
 {
 	struct desk *desk = *state;
@@ -295,8 +332,8 @@ static void put_gh(struct desk *desk)
 	      "d=$(dirname \"$0\")\n"
 	      "printf '%s ' \"$@\" >>\"$d/calls\"; echo >>\"$d/calls\"\n"
 	      "case $2 in\ncreate) : >\"$d/made\" ;;\n"
-	      "view) test -e \"$d/made\" || exit 1\n"
-	      "printf '{\"number\":7,\"state\":\"OPEN\",\"url\":\"https://x/\\\\u001b7\",\"isDraft\":false}' ;;\n"
+	      "list) test -e \"$d/made\" || { echo '[]'; exit; }\n"
+	      "printf '[{\"number\":7,\"state\":\"OPEN\",\"url\":\"https://x/\\\\u001b7\",\"isDraft\":false}]' ;;\n"
 	      "esac\nEND\nchmod +x bin/gh");
 }
 
@@ -329,8 +366,9 @@ static void look_at_push(struct desk *desk, enum workspace_kind kind)
 	assert_int_equal(found.number, 7);
 	assert_int_equal(request.number, 7);
 	assert_string_equal(request.url, "https://x/\\0337");
-	do_sh(desk, "test 1 = \"$(grep -c 'pr create --fill --head=agentdeck/fix-it --base=main' "
-		    "bin/calls)\" && test 4 = \"$(grep -c 'pr view' bin/calls)\"");
+	do_sh(desk,
+	      "test 1 = \"$(grep -c 'pr create --fill --head=agentdeck/fix-it --base=main' "
+	      "bin/calls)\" && test 4 = \"$(grep -c 'pr list --head=agentdeck/fix-it' bin/calls)\"");
 }
 
 static void a_worktree_is_pushed(void **state)
@@ -344,6 +382,20 @@ static void a_clone_is_pushed_from_the_repository(void **state)
 }
 
 /* Without force. */
+static void the_branch_of_the_user_is_not_pushed(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	cleanup_error struct error err = { 0 };
+	do_sh(desk, "git init -q --bare remote && cd project && git remote add origin ../remote && "
+		    "cd ../" TREE " && git switch -q --ignore-other-worktrees main");
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
+	assert_non_null(strstr(err.message, "push that yourself"));
+	do_sh(desk, "cd remote && test -z \"$(git for-each-ref)\"");
+}
+
 static void what_the_remote_has_is_not_replaced(void **state)
 {
 	struct desk *desk = *state;
@@ -366,6 +418,9 @@ int main(void)
 		DESK_TEST(a_squash_is_one_commit),
 		DESK_TEST(a_conflict_changes_nothing),
 		DESK_TEST(a_dirty_target_stays_as_it_is),
+		DESK_TEST(an_ignored_file_is_not_overwritten),
+		DESK_TEST(a_branch_in_a_linked_work_tree_of_a_bare_repository_is_not_moved),
+		DESK_TEST(a_clone_on_another_branch_is_refused),
 		DESK_TEST(another_branch_can_be_the_target),
 		DESK_TEST(a_branch_with_other_commits_is_not_replaced),
 		DESK_TEST(large_files_of_a_clone_come_along),
@@ -374,6 +429,7 @@ int main(void)
 		DESK_TEST(a_kill_at_any_step_loses_nothing),
 		DESK_TEST(a_worktree_is_pushed),
 		DESK_TEST(a_clone_is_pushed_from_the_repository),
+		DESK_TEST(the_branch_of_the_user_is_not_pushed),
 		DESK_TEST(what_the_remote_has_is_not_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,9 @@ static void files_of_a_submodule_are_seen(void **state)
 	cleanup_changes struct changes changes = changes_of(desk, instance);
 	assert_int_equal(changes.uncommitted.count, 1);
 	assert_file(&changes.uncommitted, 0, " M lib/l +1 -0");
+	/* Also that a commit moves it. */
+	assert_int_equal(changes.committed.count, 2);
+	assert_file(&changes.committed, 1, "A lib +1 -0");
 }
 
 static void a_session_without_a_tree_is_refused(void **state)

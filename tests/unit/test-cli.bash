@@ -1503,6 +1503,9 @@ case_role() {
 	must role list
 	grep -q "$file" "$home/out" || fail "list: $(<"$home/out")"
 	refused 1 'its agent could command this machine' add . -t a --agent demo --role "$home/user/role"
+	# the same file, and the link leads elsewhere: nothing asks, and nothing but the directory is mounted
+	rm "$home/link" && mkdir "$home/private" && ln -s "$home/private" "$home/link"
+	refused 1 'a part of that is a link' add . -t a --agent demo --role "$home/user/role"
 	echo '// a change' >>"$file"
 	refused 1 'has changed since you trusted it' add . -t a --agent demo --role "$home/user/role"
 	must role untrust "$file"
@@ -1539,7 +1542,7 @@ case_role_is_asked_for() {
 	grep -q role/ "$home/out" || fail "it is not trusted: $(<"$home/out")"
 	sed -i 's/"make"/"make all"/' "$file"
 	asked n "${words[@]}"
-	for text in 'It has changed since you trusted it:' '-"postCreateCommand": "make",' '+"postCreateCommand": "make all",'; do
+	for text in 'It has changed since you trusted it, and other files' '-"postCreateCommand": "make",' '+"postCreateCommand": "make all",'; do
 		grep -qF -- "$text" "$home/out" || fail "no $text: $(<"$home/out")"
 	done
 	! grep -qF -- '-"initializeCommand' "$home/out" || fail "what is the same is shown: $(<"$home/out")"

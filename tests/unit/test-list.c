@@ -4,6 +4,7 @@
  */
 #include "unit/test.h"
 
+#include "base/jsonio.h"
 #include "ui/state/list.h"
 
 #include <string.h>
@@ -368,6 +369,10 @@ static void those_that_need_the_user_are_above_all(void **state UNUSED)
 	list_set_scope(list, SCOPE_NEEDS_USER);
 	list_go(list, 0);
 	check(list, ">-work| -back|  api|-work-2| two");
+	list_set_scope(list, SCOPE_ALL);
+	list_set_only_group(list, "work");
+	list_go(list, 0);
+	check(list, "=1|>!api|=3|-work| docs| -back|  api|  web");
 }
 
 static const struct row many[] = {
@@ -408,6 +413,32 @@ static void what_rests_is_folded_where_not_all_fits(void **state UNUSED)
 	check(list, "+3|+archive|-little| few| stopped|-mixed| one| -3| old1| >old2| old3");
 	list_search(list, "a2");
 	check(list, "-archive| -x|  >a2");
+}
+
+/* What rests is folded by the next deck itself; a group that is gone is forgotten. */
+static void only_what_its_user_folded_is_kept(void **state UNUSED)
+{
+	struct item *items[MANY], *others[MANY];
+	cleanup_json struct json_object *saved = json_object_new_object();
+	cleanup_strvec struct strvec collapsed = { 0 };
+	cleanup_list struct list *list = make(many, MANY, items);
+	list_fold(list, 10);
+	(void)list_select(list, items[9]);
+	list_set_collapsed(list, true);
+	list_save(list, saved);
+	json_get_strings(saved, "collapsed", &collapsed);
+	assert_int_equal(collapsed.count, 1);
+	assert_string_equal(collapsed.items[0], "little");
+	/* A group around a collapsed one that lives does not rest. */
+	cleanup_list struct list *next = make(many, MANY, others);
+	change(next, others[9], 9, &(struct row){ "few", "archive/little", DOING_BUSY, 1 });
+	change(next, others[10], 10,
+	       &(struct row){ "stopped", "archive/little", DOING_STOPPED, 1 });
+	(void)list_select(next, others[9]);
+	list_set_collapsed(next, true);
+	list_fold(next, 10);
+	list_go(next, 0);
+	check(next, ">+3|-archive| a1| +little| +x|-mixed| one| +3");
 }
 
 static void what_comes_to_life_is_seen(void **state UNUSED)
@@ -521,6 +552,7 @@ int main(void)
 		cmocka_unit_test(next_waiting_goes_round_by_age),
 		cmocka_unit_test(those_that_need_the_user_are_above_all),
 		cmocka_unit_test(what_rests_is_folded_where_not_all_fits),
+		cmocka_unit_test(only_what_its_user_folded_is_kept),
 		cmocka_unit_test(what_comes_to_life_is_seen),
 		cmocka_unit_test(the_window_follows_with_a_margin),
 		cmocka_unit_test(actions_are_for_what_is_chosen),

@@ -11,7 +11,7 @@ static const char full[] =
 	"\"image\":\"debian:12\",\"image_id\":\"sha256:11\",\"keep_tag\":\"agentdeck/keep:a\","
 	"\"build\":\"/srv/api/image\",\"build_hash\":\"ab\",\"base_id\":\"sha256:22\","
 	"\"build_file\":\"docker/Other\",\"build_target\":\"dev\",\"build_args\":[\"V=1\"],"
-	"\"role\":\"/srv/api/devcontainer.json\",\"role_digest\":\"cd\",\"role_url\":\"https://h/r\",\"role_ref\":\"v1\",\"role_commit\":\"ef\","
+	"\"role\":\"https://h/r#devcontainer.json\",\"role_digest\":\"cd\",\"role_url\":\"https://h/r\",\"role_ref\":\"v1\",\"role_commit\":\"ef\","
 	"\"user\":\"1000:1000\",\"home\":\"/h\",\"directory\":\"/srv/api\","
 	"\"program_directory\":\"/opt/claude\",\"program_file\":\"2.1.0\",\"program_mount\":\"/opt/claude/2.1.0\",\"network\":\"internal\","
 	"\"layers\":[\"sha256:1\",\"sha256:2\"],\"base_layers\":[\"sha256:1\"],"

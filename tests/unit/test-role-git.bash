@@ -175,6 +175,7 @@ case_what_is_no_place_is_refused() {
 	refuses 2 "is no directory" "$role#gone"
 	refuses 2 "is no directory" "$root/gone"
 	refuses 64 "no password" "https://me:secret@example.com/x"
+	refuses 64 "or token" "https://secret@example.com/x"
 	says_not secret
 	git tag a-blob "$(blob x)"
 	refuses 1 "" "$role@a-blob"
@@ -365,7 +366,8 @@ case_a_repository_that_leads_elsewhere() {
 		'mkdir -p .git/objects/info && echo "$root/private/.git/objects" >.git/objects/info/alternates' \
 		'rm -rf .git && echo "gitdir: $root/private/.git" >.git' \
 		'rm -rf .git && ln -s "$root/private/.git" .git' \
-		'ln -s "$root/private/.git/refs/heads/main" .git/refs/heads/taken'; do
+		'ln -s "$root/private/.git/refs/heads/main" .git/refs/heads/taken' \
+		'rm -rf .git && mkdir .git && cp "$root/private/.git/HEAD" . && ln -s "$root/private/.git/objects" "$root/private/.git/refs" .'; do
 		rm -rf "$role"
 		repository devcontainer.json "$image"
 		eval "$attack"

@@ -776,7 +776,6 @@ static void the_preview_is_there_where_it_fits(void **state UNUSED)
 	}
 }
 
-/* Order, folding, preview and cursor; nothing that hides a session. */
 static void the_next_deck_begins_where_the_last_one_ended(void **state UNUSED)
 {
 	cleanup_json struct json_object *saved = json_object_new_object();
@@ -793,14 +792,19 @@ static void the_next_deck_begins_where_the_last_one_ended(void **state UNUSED)
 	assert_int_equal(next->preview.kind, PREVIEW_REPLY);
 	assert_int_equal(list_scope(next->list), SCOPE_ALL);
 	assert_int_equal(list_lines(next->list), 2);
-	/* Who needs the user counts more than the kept cursor. */
+	/* The cursor of a session that is folded opens nothing. */
+	cleanup_json struct json_object *folded = json_object_new_object();
+	ui_save(next, folded);
+	json_set_string(folded, "session", "id-b");
+	cleanup_ui struct ui *closed = make();
+	ui_restore(closed, folded);
+	assert_int_equal(list_lines(closed->list), 2);
 	cleanup_ui struct ui *needy = make();
 	check(ui, KEYS(escape, KEY_CODE_HOME), "");
 	ui_save(ui, other);
 	ui_restore(needy, other);
 	ui_begin(needy, 50, 200);
 	assert_string_equal(list_selected(needy->list)->id, "id-b");
-	/* Hostile: any types. */
 	cleanup_json struct json_object *odd = NULL;
 	const char *text = "{\"order\": 7, \"collapsed\": \"x\", \"preview\": \"none such\", "
 			   "\"session\": [], \"opened\": [1, null]}";
@@ -839,12 +843,11 @@ static void a_permission_is_given_in_the_deck(void **state UNUSED)
 		key_code key, answer;
 		const char *wish;
 	} cases[] = {
-		{ PERMISSION(""), 'A', 'A', "run approve --question d1g -- id-a" },
 		{ PERMISSION(""), 'A', 'y', "run approve --question d1g -- id-a" },
-		{ PERMISSION(""), 'D', 'D', "run deny --question d1g -- id-a" },
+		{ PERMISSION(""), 'D', 'y', "run deny --question d1g -- id-a" },
 		{ PERMISSION(""), 'A', 'n', "" },
 		{ PERMISSION(""), 'A', KEY_CODE_ENTER, "" },
-		{ PERMISSION("\"1\""), 'D', 'D', "run deny --question d1g -- id-a" },
+		{ PERMISSION("\"1\""), 'D', 'y', "run deny --question d1g -- id-a" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
@@ -855,6 +858,9 @@ static void a_permission_is_given_in_the_deck(void **state UNUSED)
 		ui_asked(ui, cases[i].asks, &wish);
 		assert_int_equal(ui->mode, MODE_DIALOG);
 		assert_string_equal(ui->dialog.question.lines.items[1], " rm -rf build");
+		/* The dialog comes later than its key: a key that repeats answers nothing. */
+		check(ui, KEYS(cases[i].key, cases[i].key), "");
+		assert_int_equal(ui->mode, MODE_DIALOG);
 		check(ui, KEYS(cases[i].answer), cases[i].wish);
 		assert_int_equal(ui->mode, MODE_LIST);
 	}
@@ -871,7 +877,6 @@ static void a_permission_with_choices_is_asked_on_the_terminal(void **state UNUS
 	assert_int_equal(ui->mode, MODE_LIST);
 }
 
-/* The user has given up, and asks about another session. */
 static void a_permission_of_another_session_is_not_shown(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();

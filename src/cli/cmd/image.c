@@ -83,8 +83,9 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 		return error_move(err, &why);
 	error_clear(&why);
 	const struct options order = { .engine = wish->container->engine };
-	return make_image(app, &order, stderr, err) < 0 ? -1
-							: lifecycle_add(&app->deck, wish, ret, err);
+	return make_image(app, &order, stderr, err) < 0
+		       ? -1
+		       : lifecycle_add(&app->deck, &asking, ret, err);
 }
 
 static int cmd_image(struct app *app, struct error *err)

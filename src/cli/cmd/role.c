@@ -87,6 +87,10 @@ static void say_difference(const struct role_source *source, enum trust trust,
 		say("%s has changed since you trusted it, in another file than this one and its "
 		    "Dockerfile.",
 		    source->name);
+	else
+		say("%s has changed since you trusted it, and other files that it is built from "
+		    "may have, too:",
+		    source->name);
 	for (size_t i = 0; i < changes->count; i++)
 		say("%s", changes->items[i]);
 }

@@ -287,7 +287,8 @@ static int refuse_untrusted(const struct role_source *source, enum trust trust, 
 static void show_changes(const struct strvec *changes)
 {
 	say("It has changed since you trusted it%s",
-	    changes->count ? ":" : ", in another file than these.");
+	    changes->count ? ", and other files that it is built from may have, too:"
+			   : ", in another file than these.");
 	for (size_t i = 0; i < changes->count; i++)
 		say("    %s", changes->items[i]);
 }

@@ -383,14 +383,16 @@ int capsule_start(struct capsule *capsule, const struct capsule_start *start, in
 
 /* --- what it writes --------------------------------------------------------------------------- */
 
-static int add_output(const struct frame *frame, struct strbuf *ret, struct error *err)
+static void add_output(const struct frame *frame, struct strbuf *ret)
 {
 	for (size_t i = 0; i < frame->length; i++)
 		if (frame->payload[i] != '\r')
 			strbuf_add(ret, &frame->payload[i], 1);
-	return ret->length > OUTPUT_MAX
-		       ? error_set(err, ERROR_CHILD, "it wrote more than %d bytes", OUTPUT_MAX)
-		       : 0;
+	/* The last words count. */
+	if (ret->length > 2 * OUTPUT_MAX) {
+		memmove(ret->data, ret->data + ret->length - OUTPUT_MAX, OUTPUT_MAX + 1);
+		ret->length = OUTPUT_MAX;
+	}
 }
 
 /* OUTPUT_GOES_ON: there is more to come. */
@@ -401,7 +403,8 @@ static int take_output(const struct frame *frame, struct strbuf *ret,
 	switch (frame->type) {
 	case FRAME_REPLAY:
 	case FRAME_OUTPUT:
-		return add_output(frame, ret, err) < 0 ? -1 : OUTPUT_GOES_ON;
+		add_output(frame, ret);
+		return OUTPUT_GOES_ON;
 	case FRAME_REFUSED:
 		return refused(frame, err);
 	case FRAME_EXIT:

@@ -100,7 +100,7 @@ int capsule_start(struct capsule *capsule, const struct capsule_start *start, in
 
 /* Read all that the agent of attempt 0 of this run writes to its terminal, until it has ended: the
  * text, without carriage returns, appended to *ret, and how it ended.  ERROR_TIMEOUT: it had not.
- * ERROR_INVALID: it is not the last attempt.  ERROR_CHILD: it wrote more than 1 MiB. */
+ * ERROR_INVALID: it is not the last attempt.  Of a long text, at least the last MiB. */
 int capsule_read_output(struct capsule *capsule, const char *run, int64_t deadline_ms,
 			struct strbuf *ret, struct capsule_status *ret_status, struct error *err);
 

@@ -59,9 +59,14 @@ static int run(const char *repository, const char *const *argv, int timeout_ms,
 
 static int parse(const struct child_result *result, struct forge_request *ret, struct error *err)
 {
-	cleanup_json struct json_object *json = NULL;
-	if (json_parse(strbuf_text(&result->output), result->output.length, "gh", &json, err) < 0)
+	cleanup_json struct json_object *all = NULL;
+	if (json_parse(strbuf_text(&result->output), result->output.length, "gh", &all, err) < 0)
 		return -1;
+	if (!json_object_is_type(all, json_type_array))
+		return error_set(err, ERROR_CORRUPT, "gh: an unexpected answer");
+	if (json_object_array_length(all) == 0)
+		return FORGE_NONE;
+	const struct json_object *json = json_object_array_get_idx(all, 0);
 	const int64_t number = json_get_int(json, "number", 0);
 	const char *state = json_get_string(json, "state", NULL);
 	const char *url = json_get_string(json, "url", NULL);
@@ -80,9 +85,11 @@ int forge_find(const char *repository, const char *branch, int timeout_ms,
 	       struct forge_request *ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
+	/* "pr view" would take a branch "7" for the number of another request. */
+	cleanup_free char *head = xasprintf("--head=%s", branch);
 	int r = run(repository,
-		    (const char *const[]){ "gh", "pr", "view", "--json", "number,state,url,isDraft",
-					   "--", branch, NULL },
+		    (const char *const[]){ "gh", "pr", "list", head, "--state=all", "--limit=1",
+					   "--json", "number,state,url,isDraft", NULL },
 		    timeout_ms, &result, err);
 	if (r < 0)
 		return -1;

@@ -42,7 +42,7 @@ int gitcmd_current_branch(const char *source, char **ret, struct error *err)
  * such record can make git wait or fail, also about the others. */
 struct use {
 	const char *ref, *except;
-	bool found;
+	bool found, is_linked;
 };
 
 static int read_line_of(const char *directory, const char *name, char **ret, struct error *err)
@@ -110,12 +110,13 @@ static int look_for_use(const char *source, struct use *use, struct error *err)
 		return -1;
 	use->found = is_checked_out(repository.common, use->ref) ||
 		     is_named_in(repository.common, use->ref);
-	for (size_t i = 0; i < names.count && !use->found; i++) {
+	for (size_t i = 0; i < names.count && !use->is_linked; i++) {
 		cleanup_free char *directory = path_join(all, names.items[i]);
-		use->found = is_named_in(directory, use->ref) ||
-			     (!is_record_of(directory, use->except) &&
-			      is_checked_out(directory, use->ref));
+		use->is_linked = is_named_in(directory, use->ref) ||
+				 (!is_record_of(directory, use->except) &&
+				  is_checked_out(directory, use->ref));
 	}
+	use->found |= use->is_linked;
 	return 0;
 }
 
@@ -184,6 +185,7 @@ int gitcmd_look_at_branch(const char *source, const char *name, const char *exce
 	     find_others(source, ref, &branch, err) < 0 || look_for_use(source, &use, err) < 0))
 		return -1;
 	branch.is_used = use.found;
+	branch.is_linked = use.is_linked;
 	*ret = branch;
 	branch = (struct gitcmd_branch){ 0 };
 	return 0;

@@ -66,6 +66,11 @@ int gitcmd_check_confined(const char *tree, struct error *err)
 		return errno == ENOENT
 			       ? error_set(err, ERROR_NOT_FOUND, "%s has no Git directory", tree)
 			       : refuse(tree, ".git", err);
+	/* Git takes the directory itself for a bare repository where its .git is none. */
+	cleanup_free char *inner = path_join(tree, ".git"), *head = path_join(tree, "HEAD");
+	if (faccessat(AT_FDCWD, inner, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    faccessat(AT_FDCWD, head, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return refuse(tree, "HEAD", err);
 	for (size_t i = 0; i < ARRAY_SIZE(leading); i++)
 		if (faccessat(fd, leading[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			return refuse(tree, leading[i], err);

@@ -48,6 +48,8 @@ void gitcmd_environment(struct strvec *ret)
 	strvec_push(ret, "LC_ALL=C");
 	strvec_push(ret, "GIT_TERMINAL_PROMPT=0");
 	strvec_push(ret, "GIT_OPTIONAL_LOCKS=0");
+	/* An agent could show one content, and have another one merged. */
+	strvec_push(ret, "GIT_NO_REPLACE_OBJECTS=1");
 }
 
 int gitcmd_refuse_missing(struct error *err)
@@ -242,14 +244,14 @@ int gitcmd_find_branch(const char *repository, const char *branch, char **ret_co
 }
 
 /* upload-pack is the one command of git that is made for a repository of others. */
-int gitcmd_head(const char *tree, char **ret, struct error *err)
+static int remote_ref(const char *tree, const char *ref, char **ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *shown = visible(tree);
 	if (gitcmd_check_confined(tree, err) < 0 ||
-	    gitcmd_must_run(
-		    "/", (const char *const[]){ "ls-remote", "--quiet", "--", tree, "HEAD", NULL },
-		    GITCMD_ASK_MS, &result, err) < 0)
+	    gitcmd_must_run("/",
+			    (const char *const[]){ "ls-remote", "--quiet", "--", tree, ref, NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
 	const char *line = strbuf_text(&result.output);
 	const size_t length = strspn(line, "0123456789abcdef");
@@ -257,6 +259,17 @@ int gitcmd_head(const char *tree, char **ret, struct error *err)
 		return error_set(err, ERROR_NOT_FOUND, "%s has no commit", shown);
 	*ret = xstrndup(line, length);
 	return 0;
+}
+
+int gitcmd_head(const char *tree, char **ret, struct error *err)
+{
+	return remote_ref(tree, "HEAD", ret, err);
+}
+
+int gitcmd_head_of(const char *tree, const char *branch, char **ret, struct error *err)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	return remote_ref(tree, ref, ret, err);
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */

@@ -40,6 +40,8 @@ int gitcmd_find_branch(const char *repository, const char *branch, char **ret_co
 /* The commit that is checked out in a clone that an agent may have worked in: git runs nothing that
  * it says.  ERROR_NOT_FOUND: there is none.  ERROR_INVALID: its Git directory leads elsewhere. */
 int gitcmd_head(const char *tree, char **ret, struct error *err);
+/* The same of a branch of it.  ERROR_NOT_FOUND: it has no such branch. */
+int gitcmd_head_of(const char *tree, const char *branch, char **ret, struct error *err);
 
 /* A tree to make. */
 struct gitcmd_tree {
@@ -108,6 +110,7 @@ struct gitcmd_branch {
 	bool is_upstream_gone; /* its remote has deleted it */
 	struct strvec holders; /* full names of the other refs that have its commit */
 	bool is_used;          /* checked out, or in a rebase or bisection, in some work tree */
+	bool is_linked;        /* in a linked work tree */
 };
 void gitcmd_branch_free(struct gitcmd_branch *branch);
 #define cleanup_gitcmd_branch CLEANUP(gitcmd_branch_free)

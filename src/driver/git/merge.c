@@ -190,6 +190,11 @@ static int fail(const struct child_result *result, const char *source, struct er
 {
 	cleanup_free char *words = child_last_words(result);
 	cleanup_free char *shown = visible(source);
+	if (strstr(strbuf_text(&result->errors), "untracked working tree"))
+		return error_set(err, ERROR_BUSY,
+				 "%s has files that git does not track where the merge has some: "
+				 "move them away (git -C %s merge --ff-only names them)",
+				 shown, shown);
 	if (strstr(strbuf_text(&result->errors), "would be overwritten"))
 		return error_set(err, ERROR_BUSY,
 				 "%s has changes of files that the merge changes: commit them, or "
@@ -202,9 +207,10 @@ int gitcmd_fast_forward(const char *source, const char *commit, struct error *er
 {
 	cleanup_child_result struct child_result result = { 0 };
 	if (gitcmd_run(source,
-		       (const char *const[]){ "-c", "merge.autoStash=false", "-c",
-					      "submodule.recurse=false", "merge", "--quiet",
-					      "--ff-only", "--no-edit", commit, NULL },
+		       (const char *const[]){
+			       "-c", "merge.autoStash=false", "-c", "submodule.recurse=false",
+			       "merge", "--quiet", "--ff-only", "--no-edit", "--no-squash",
+			       "--no-autostash", "--no-overwrite-ignore", commit, NULL },
 		       HOME_MS, &result, err) < 0)
 		return -1;
 	return result.exit_status == 0 ? 0 : fail(&result, source, err);
@@ -226,7 +232,8 @@ int gitcmd_push(const char *source, const char *remote, const char *branch, stru
 	cleanup_free char *refs = xasprintf(HEADS "%s:" HEADS "%s", branch, branch);
 	return gitcmd_must_run(source,
 			       (const char *const[]){ "push", "--quiet", "--set-upstream",
-						      "--no-verify", "--", remote, refs, NULL },
+						      "--no-verify", "--no-follow-tags", "--",
+						      remote, refs, NULL },
 			       HOME_MS, NULL, err);
 }
 

@@ -152,7 +152,8 @@ static int settle_path(struct role_what *what, struct error *err)
 
 static int read_what(const char *where, struct role_what *ret, struct error *err)
 {
-	if (is_directory(where))
+	/* A repository could have a directory of the name of a URL. */
+	if (!strstr(where, "://") && is_directory(where))
 		return ROLE_WHAT_PATH;
 	int r = role_what_read(where, ret, err);
 	if (r == ROLE_WHAT_PATH)

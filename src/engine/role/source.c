@@ -138,6 +138,12 @@ static int settle_build(struct role_source *source, struct error *err)
 			err) < 0 ||
 	    settle_path(here, role->dockerfile, source->context, &source->dockerfile, err) < 0)
 		return -1;
+	/* podman takes a list in JSON for the names of other files, and for URLs. */
+	if (strpbrk(role_source_dockerfile(source), "[\"\\"))
+		return error_set(
+			err, ERROR_INVALID,
+			"the role's Dockerfile has a path with [, \" or \\: give it another "
+			"one");
 	return read_text(source->dockerfile, CONTEXT_MAX_TEXT, &source->dockerfile_text, err);
 }
 

@@ -123,12 +123,14 @@ int trust_give(const struct deck *deck, const struct role_source *source, struct
 	cleanup_json struct json_object *root = NULL;
 	if (lock_file(deck, &lock, err) < 0 || load(deck, &root, err) < 0)
 		return -1;
-	struct json_object *object = json_object_new_object();
+	/* What is not ours in it stays. */
+	struct json_object *object = json_make_object(root, source->name);
+	json_object_object_del(object, "text");
+	json_object_object_del(object, "dockerfile");
 	json_set_string(object, "digest", source->digest);
 	json_set_int(object, "at", clock_wall_us());
 	keep_text(object, "text", source->text);
 	keep_text(object, "dockerfile", source->dockerfile_text);
-	json_set(root, source->name, object);
 	return save(deck, root, err);
 }
 

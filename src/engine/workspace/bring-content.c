@@ -62,13 +62,17 @@ static int copy_file(int from, int directory, const char *name, const struct sto
 		     int64_t *count, struct error *err)
 {
 	bool has_name = false, is_right = false;
+	/* One that was killed can have left it. */
+	(void)unlinkat(directory, TEMPORARY, 0);
 	cleanup_close int to = fs_open_new(directory, TEMPORARY, &has_name);
 	if (to < 0)
 		return error_set_file(err, errno, "make a copy of %s", name);
 	int r = copy_bytes(from, to, digest_in(name), &is_right, err);
 	if (r == 0 && is_right &&
 	    (fchmod(to, store->mode) < 0 || fs_flush(to) < 0 ||
-	     (fs_name_new(directory, to, has_name ? TEMPORARY : NULL, name) < 0 && errno != EEXIST)))
+	     (fs_name_new(directory, to, has_name ? TEMPORARY : NULL, name) < 0 &&
+	      errno != EEXIST) ||
+	     fs_flush(directory) < 0))
 		r = error_set_file(err, errno, "keep a copy of %s", name);
 	if (has_name)
 		(void)unlinkat(directory, TEMPORARY, 0);
@@ -155,7 +159,13 @@ static int copy_store(const char *clone, const char *common, const struct store 
 	cleanup_close int from = tree < 0 ? -1
 					  : fs_open_beneath(tree, below,
 							    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_strvec struct strvec names = { 0 };
 	if (from < 0)
+		return 0;
+	if (fs_list(from, &names, err) < 0)
+		return -1;
+	/* An empty store is made by git-lfs, and needs none here. */
+	if (!names.count)
 		return 0;
 	if (make_directories(common, store, err) < 0)
 		return -1;

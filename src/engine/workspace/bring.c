@@ -46,10 +46,32 @@ static int find_in_worktree(const struct instance *instance, struct bring_result
 			       : error_set(err, ERROR_NOT_FOUND, "it has no commit checked out");
 	}
 	ret->branch = xstrdup(found.branch ? found.branch : workspace->branch);
+	/* An agent in a container writes the record. */
+	if (gitcmd_check_branch(ret->branch, err) < 0)
+		return -1;
 	int r = gitcmd_find_branch(workspace->source, ret->branch, &ret->commit, err);
 	return r == GIT_NO_BRANCH
 		       ? error_set(err, ERROR_NOT_FOUND, "its branch %s is gone", ret->branch)
 		       : r;
+}
+
+/* HEAD may be another branch, or be in the middle of a rebase. */
+static int check_clone(const struct workspace *workspace, char **ret, struct error *err)
+{
+	cleanup_free char *head = NULL, *tip = NULL;
+	cleanup_error struct error why = { 0 };
+	if (gitcmd_head(workspace->path, &head, err) < 0)
+		return -1;
+	if (gitcmd_head_of(workspace->path, workspace->branch, &tip, &why) < 0 &&
+	    why.code != ERROR_NOT_FOUND)
+		return error_move(err, &why);
+	if (!tip || !streq(tip, head))
+		return error_set(err, ERROR_BUSY,
+				 "its clone has something else than %s checked out: let its agent "
+				 "switch back to it, or finish its rebase",
+				 workspace->branch);
+	*ret = TAKE_PTR(head);
+	return 0;
 }
 
 /* To the branch of the same name, so that nothing is lost with the clone.  One that is checked out
@@ -60,7 +82,7 @@ static int fetch_clone(const struct workspace *workspace, const char *common,
 	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
 	int64_t copied = 0;
 	if (gitcmd_look_at_branch(workspace->source, workspace->branch, NULL, &branch, err) < 0 ||
-	    gitcmd_head(workspace->path, &ret->commit, err) < 0)
+	    check_clone(workspace, &ret->commit, err) < 0)
 		return -1;
 	ret->branch = branch.is_used ? NULL : xstrdup(workspace->branch);
 	if (gitcmd_fetch_home(workspace->source, workspace->path, ret->branch, err) < 0 ||
@@ -157,7 +179,8 @@ static int take_over(const struct workspace *workspace, const struct gitcmd_repo
 		return gitcmd_fast_forward(workspace->source, result->after, err);
 	if (gitcmd_look_at_branch(workspace->source, result->into, NULL, &target, err) < 0)
 		return -1;
-	if (target.is_used && !is_current)
+	/* A bare repository has no files of the branch that its HEAD names. */
+	if (is_current ? target.is_linked : target.is_used)
 		return error_set(err, ERROR_BUSY,
 				 "%s is checked out in another work tree, or a rebase is about it: "
 				 "merge there with git merge --ff-only %.12s",
@@ -251,6 +274,13 @@ static int push_content(const struct workspace *workspace, const char *common, c
 					  : gitcmd_push_lfs(workspace->source, remote, branch, err);
 }
 
+/* The branch that the session began on is its user's. */
+static bool is_of_others(const struct workspace *workspace, const char *branch)
+{
+	return workspace->base_branch && streq(branch, workspace->base_branch) &&
+	       !streq(branch, workspace->branch);
+}
+
 int bring_push(struct deck *deck, const struct instance *instance, struct bring_result *ret,
 	       char **ret_remote, struct error *err)
 {
@@ -266,6 +296,11 @@ int bring_push(struct deck *deck, const struct instance *instance, struct bring_
 			"its work is on no branch that can be pushed: merge it, or name it "
 			"with git -C %s branch NAME %.12s",
 			workspace->source, result.commit);
+	if (is_of_others(workspace, result.branch))
+		return error_set(err, ERROR_INVALID,
+				 "its tree has %s checked out, which it began on: push that "
+				 "yourself, or let its agent switch back to %s",
+				 result.branch, workspace->branch);
 	if (find_remote(workspace, result.branch, &remote, err) < 0 ||
 	    push_content(workspace, repository.common, remote, result.branch, err) < 0 ||
 	    gitcmd_push(workspace->source, remote, result.branch, err) < 0)

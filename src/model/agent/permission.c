@@ -238,8 +238,8 @@ static size_t sign_column(const char *line)
 	return end > number && line[end] == ' ' ? end + 1 : 0;
 }
 
-/* A line may be cut at its end, and as many lines as a preview has may be one.  The rest of a long
- * line is below its text, and may look like another line further to the right. */
+/* A line may be cut at its end.  If there are as many lines as a preview shows, more may be hidden.
+ * The rest of a long line is below its text, and may look like another line further to the right. */
 static bool shows_all(const struct agent_question *question, const struct change *change,
 		      const struct strvec *lines, const char *shades, size_t title)
 {

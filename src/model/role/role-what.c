@@ -117,6 +117,11 @@ static int read_url(const char *text, const char *host, struct role_what *what, 
 	const size_t length = strcspn(host, "/");
 	cleanup_free char *name = xstrndup(host, length);
 	const char *end = end_of_path(host + length);
+	/* A name here is a token, which git's arguments and the state would show. */
+	if (starts_with(text, "https://") && strchr(name, '@'))
+		return error_set(err, ERROR_USAGE,
+				 "the URL of a role has no password or token, since others could "
+				 "read it: give it to git's credential helper");
 	if (starts_with(text, "file://")) {
 		if (length)
 			return refuse_scheme(text, err);

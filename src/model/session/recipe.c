@@ -242,6 +242,9 @@ static void check_recipe(const struct manifest_section *section, void *record)
 	const struct recipe *recipe = record;
 	if (recipe->program == PROGRAM_FROM_HOST && !recipe->program_directory)
 		manifest_fail(section, "program_directory", "is missing");
+	if (recipe->role_commit &&
+	    (!recipe->role_url || !recipe->role || !starts_with(recipe->role, recipe->role_url)))
+		manifest_fail(section, "role_url", "is missing, or is not that of the role");
 }
 
 static void check_command(const struct manifest_section *section, void *record)

@@ -179,8 +179,9 @@ static char *preview_heading(const struct ui *ui, const struct item *item)
 	if (list_lines(ui->list) == 0)
 		return xstrdup(term_symbol(SYMBOL_RULE));
 	const struct line *line = list_line(ui->list, list_cursor(ui->list));
-	return xasprintf("%s %.*s: group ", term_symbol(SYMBOL_RULE), (int)line->path_length,
-			 line->item->group);
+	return xasprintf("%s %.*s%s%s ", term_symbol(SYMBOL_RULE), (int)line->path_length,
+			 line->item->group, line->path_length ? ": " : "",
+			 line->kind == LINE_STOPPED ? "stopped" : "group");
 }
 
 /* What is seen of the lines begins with this one. */

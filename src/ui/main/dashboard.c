@@ -528,7 +528,7 @@ static int show(struct dashboard *dashboard)
 		tell_lost(dashboard);
 	if (dashboard->client) {
 		ui_begin_pick(dashboard->ui);
-	} else {
+	} else if (!dashboard->wall_wish) {
 		dashboard->ui->wanted = dashboard->deck->settings.ui_preview ? PREVIEW_SCREEN
 									     : PREVIEW_NONE;
 		keepsake_read(dashboard->deck->paths.state, dashboard->deck->profile,

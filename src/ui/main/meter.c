@@ -31,7 +31,9 @@ static bool runs(const struct item *item)
 static bool is_visible(const struct meter *meter, const struct item *item)
 {
 	const size_t top = list_top(meter->ui->list, meter->ui->height);
-	return item->line >= top && item->line - top < meter->ui->height;
+	const size_t height = meter->ui->height;
+	return (item->line >= top && item->line - top < height) ||
+	       (item->pinned_line >= top && item->pinned_line - top < height);
 }
 
 static void read_one(struct meter *meter, struct roster_entry *entry, struct item *item)

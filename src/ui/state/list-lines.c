@@ -113,7 +113,6 @@ static struct line *add_line(struct list *list, const struct line *line)
 	return &list->lines[list->line_count++];
 }
 
-/* While there is a search, everything is open. */
 static bool has_path(const struct strvec *paths, const char *path, size_t length)
 {
 	for (size_t i = 0; i < paths->count; i++)
@@ -168,6 +167,7 @@ static void enter_groups(struct list *list, struct trail *trail, struct item *it
 			.item = item,
 			.path_length = length,
 			.name_start = at,
+			/* While there is a search, everything is open. */
 			.is_collapsed = !list->words.count &&
 					has_path(&list->collapsed, group, length),
 		};
@@ -312,7 +312,7 @@ static void add_needy(struct list *list)
 		add_line(list, &(struct line){
 				       .kind = LINE_SESSION, .item = needy[i], .is_pinned = true });
 	}
-	add_heading(list, HEADING_ALL, needy[0], list->count);
+	add_heading(list, HEADING_ALL, needy[0], list->counts.shown);
 }
 
 void list_make_lines(struct list *list)
@@ -325,13 +325,13 @@ void list_make_lines(struct list *list)
 		struct item *item = list->items[i];
 		count(&list->counts, item);
 		measure(&list->widths, item);
+		list->counts.shown += list_is_shown(list, item);
 		item->line = item->pinned_line = item->hidden_by = SIZE_MAX;
 	}
 	add_needy(list);
 	for (size_t i = 0; i < list->count; i++) {
 		if (!list_is_shown(list, list->items[i]))
 			continue;
-		list->counts.shown++;
 		add_session(list, &trail, list->items[i]);
 	}
 }

@@ -281,6 +281,12 @@ void list_move(struct list *list, long lines)
 	list_go(list, line);
 }
 
+bool list_has_line(struct list *list, const struct item *item)
+{
+	list_settle(list);
+	return item->line != SIZE_MAX;
+}
+
 bool list_select(struct list *list, struct item *item)
 {
 	list_settle(list);
@@ -398,7 +404,10 @@ static size_t fold_group(struct list *list, size_t at)
 	size_t next = at + 1;
 	while (next < list->line_count && list->lines[next].depth > line->depth) {
 		const struct line *below = &list->lines[next++];
-		rests &= below->kind != LINE_SESSION || below->item->rests;
+		rests &= below->kind == LINE_SESSION
+				 ? below->item->rests
+				 : below->kind != LINE_GROUP ||
+					   below->doing[DOING_STOPPED] == below->sessions;
 	}
 	if (!rests)
 		return at + 1;
@@ -531,10 +540,23 @@ const char *list_only_group(const struct list *list)
 
 /* ---- what is kept for the next deck ----------------------------------------------------------- */
 
+static bool is_alive_in(const struct list *list, const char *group)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->items[i]->rests && list_is_in_group(list->items[i], group))
+			return true;
+	return false;
+}
+
 void list_save(const struct list *list, struct json_object *ret)
 {
+	/* The next deck folds by itself what only rests, and what is gone is forgotten. */
+	cleanup_strvec struct strvec collapsed = { 0 };
+	for (size_t i = 0; i < list->collapsed.count; i++)
+		if (is_alive_in(list, list->collapsed.items[i]))
+			strvec_push(&collapsed, list->collapsed.items[i]);
 	json_set_string(ret, "order", list_order_name(list->order));
-	json_set_strings(ret, "collapsed", &list->collapsed);
+	json_set_strings(ret, "collapsed", &collapsed);
 	json_set_strings(ret, "opened", &list->opened);
 	json_set_strings(ret, "unfolded", &list->unfolded);
 }

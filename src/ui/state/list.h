@@ -141,6 +141,8 @@ char *list_selected_group(struct list *list) MUST_USE;
 /* Relative, stopping at the ends. */
 void list_move(struct list *list, long lines);
 void list_go(struct list *list, size_t line);
+/* Is it shown without opening anything? */
+bool list_has_line(struct list *list, const struct item *item);
 /* To this session, also into a collapsed group.  False: the filter hides it. */
 bool list_select(struct list *list, struct item *item);
 

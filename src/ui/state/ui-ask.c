@@ -156,7 +156,8 @@ static void ask_permission(struct ui *ui, const char *text, struct wish *ret)
 		ui_tell(ui, why.message, true);
 		return;
 	}
-	if (!streq(json_get_string(object, "id", ""), ui->targets.items[0]))
+	if (!streq(json_get_string(object, "id", ""), ui->targets.items[0]) ||
+	    !json_get_string(object, "digest", NULL))
 		return;
 	struct json_object *choices = json_get_array(object, "choices");
 	if (gives && choices && json_object_array_length(choices)) {
@@ -339,8 +340,9 @@ static key_code dialog_key_of(enum action action, key_code key)
 bool ui_confirms(const struct ui *ui, key_code key)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_QUESTION, key);
+	/* A permission is asked about later than its key: a key that repeats must not give it. */
 	return action == ACTION_QUESTION_YES ||
-	       (action == ACTION_NONE &&
+	       (action == ACTION_NONE && !is_permission(ui) &&
 		keymap_action(&ui->keymap, CONTEXT_LIST, key) == ui->pending);
 }
 

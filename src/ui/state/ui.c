@@ -337,9 +337,12 @@ static void key_in_search(struct ui *ui, key_code key)
 /* The list of matches may begin with a group, which cannot be attached to. */
 static void find_session(struct ui *ui)
 {
+	const size_t first = list_cursor(ui->list);
 	for (size_t i = list_cursor(ui->list); i < list_lines(ui->list) && !list_selected(ui->list);
 	     i++)
 		list_move(ui->list, 1);
+	if (!list_selected(ui->list))
+		list_go(ui->list, first);
 }
 
 /* How well a title fits what was typed. */
@@ -396,8 +399,8 @@ void ui_begin(struct ui *ui, size_t rows, size_t columns)
 	const size_t height = rows > AROUND ? rows - AROUND : 0;
 	const bool is_below = ui->preview.kind != PREVIEW_NONE && columns < UI_SIDE_BY_SIDE;
 	list_fold(ui->list, is_below ? 3 * height / 5 : height);
-	if (list_counts(ui->list).needy || !kept ||
-	    !list_select(ui->list, list_find(ui->list, kept->id)))
+	/* What was folded stays so. */
+	if (list_counts(ui->list).needy || !kept || list_selected(ui->list) != kept)
 		list_go(ui->list, 0);
 	find_session(ui);
 }
@@ -417,7 +420,7 @@ void ui_restore(struct ui *ui, const struct json_object *saved)
 	if (preview && preview_of_name(preview) < PREVIEW_COUNT)
 		ui->wanted = preview_of_name(preview);
 	list_restore(ui->list, saved);
-	if (item)
+	if (item && list_has_line(ui->list, item))
 		(void)list_select(ui->list, item);
 }
 

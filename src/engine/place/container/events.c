@@ -50,10 +50,16 @@ static int open_events(struct events *events, struct error *err)
 	const int r = fs_read(events->directory, NOTE, MAX_NOTE, &text, err);
 	if (r < 0)
 		return -1;
-	if (r == 0)
-		return json_parse(strbuf_text(&text), text.length, NOTE, &events->note, err);
-	events->note = json_object_new_object();
-	return 0;
+	if (r != 0) {
+		events->note = json_object_new_object();
+		return 0;
+	}
+	if (json_parse(strbuf_text(&text), text.length, NOTE, &events->note, err) < 0)
+		return -1;
+	return json_object_is_type(events->note, json_type_object)
+		       ? 0
+		       : error_set(err, ERROR_CORRUPT, "%s/" NOTE " is not an object: delete it",
+				   path);
 }
 
 static int save(const struct events *events, struct error *err)
@@ -100,9 +106,12 @@ static int run_command(const struct events *events, const struct recipe_command 
 	cleanup_free char *path = directory_of(events);
 	log_info("%s of the role", command->when);
 	stages_enter(events->deck, STAGE_WORKSPACE);
-	if (container_run_in(capsule, events->deck, events->instance, &wish, &result, err) < 0)
-		return error_prefix(err, "%s of the role", command->when);
+	const int r = container_run_in(capsule, events->deck, events->instance, &wish, &result,
+				       err);
+	/* Of one that was ended, too. */
 	keep_output(events, command, &result);
+	if (r < 0)
+		return error_prefix(err, "%s of the role", command->when);
 	return result.exit_status == 0
 		       ? 0
 		       : error_set(err, ERROR_CHILD,

@@ -460,7 +460,22 @@ static bool has_variable(const struct strvec *list, const char *variable)
 	return false;
 }
 
-/* A link can lead from an allowed place to one that no role gets. */
+/* Its user was asked about the path as it is written: a link would lead to another place, also to
+ * one that no role gets. */
+static int check_link(const char *path, const char *real, struct error *err)
+{
+	size_t length = strlen(path);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	cleanup_free char *shown = visible(path);
+	return strlen(real) == length && memcmp(path, real, length) == 0
+		       ? 0
+		       : error_set(err, ERROR_INVALID,
+				   "the role mounts %s, and a part of that is a link: let it name "
+				   "the directory itself",
+				   shown);
+}
+
 static int add_role(const struct container_order *order, struct lists *ret, struct error *err)
 {
 	const struct role *role = &order->role->role;
@@ -476,6 +491,8 @@ static int add_role(const struct container_order *order, struct lists *ret, stru
 					 "the role mounts %s, through which its agent could "
 					 "command this machine",
 					 shown);
+		if (real && check_link(copy, real, err) < 0)
+			return -1;
 		strvec_push(&ret->mounts, role->mounts.items[i]);
 	}
 	for (size_t i = 0; i < role->environment.count; i++)
