@@ -695,7 +695,7 @@ TEST(ReturnToTheAgentEnablesNoSupervisor)
 		kept("agentdeck launch %s -t deck --agent demo --worktree --no-supervise --attach",
 		     at_home("repo")),
 		"terminal");
-	WAIT_FOR(deck_look(WORDS("session", "show", "deck", "--json")).status == 0, "not made: %s",
+	WAIT_FOR(deck_look(WORDS("session", "path", "deck", "--json")).status == 0, "not made: %s",
 		 attach_output(keys));
 	struct json_object *tree = deck_look_ok(WORDS("session", "path", "deck", "--json"));
 	machine_write(kept("%s/new", json_get_string(tree, "path", NULL)), 0640, "work\n");
