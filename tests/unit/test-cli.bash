@@ -381,7 +381,7 @@ case_damaged_config() {
 		refused 1 'config\.toml:3:1: .*history_limit' $command ${operands[$command]-}
 		count=$((count + 1))
 	done < <(sed -n '/^same. These refuse a broken file/,/^$/p' "$tree/docs/configuration.md" | grep -oE '`[a-z ]+`' | tr -d '`')
-	[ "$count" = "$(grep -l 'IS_STRICT' "$tree"/src/cli/cmd/*.c | wc -l)" ] || fail "docs/configuration.md names $count commands"
+	[ "$count" = "$(grep -l 'IS_STRICT' "$tree"/src/cli/{cmd,import}/*.c | wc -l)" ] || fail "docs/configuration.md names $count commands"
 	# All else goes on with the last good one, and says so in one line before it begins.
 	local said='^agentdeck: warning: .*config\.toml:3:1: .*history_limit.* \(using the last good configuration\)$'
 	for command in list status 'show a' 'start a' 'stop a' \

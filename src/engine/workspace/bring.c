@@ -90,9 +90,15 @@ static int fetch_clone(const struct workspace *workspace, const char *common,
 		return -1;
 	if (copied)
 		log_info("%lld large files copied from %s", (long long)copied, workspace->path);
+	if (!ret->branch)
+		return 0;
 	/* It may have moved meanwhile. */
-	return ret->branch ? gitcmd_find_branch(workspace->source, ret->branch, &ret->commit, err)
-			   : 0;
+	free(TAKE_PTR(ret->commit));
+	const int r = gitcmd_find_branch(workspace->source, ret->branch, &ret->commit, err);
+	return r == GIT_NO_BRANCH
+		       ? error_set(err, ERROR_BUSY, "the branch %s was removed just now: try again",
+				   ret->branch)
+		       : r;
 }
 
 static int check_tree(const struct deck *deck, const struct instance *instance, struct error *err)
