@@ -26,6 +26,7 @@ PROFILE = STATE + "/default"
 TRANSCRIPTS = "/.local/share/agentdeck-demo-agent/projects"
 SLICE = "/sys/fs/cgroup/user.slice/user-4711.slice/user@4711.service/agentdeck.slice"
 SUPERVISOR_LOCK = "supervise"           # how its name begins; held for as long as it runs
+STAGES_LOG = re.compile(r"\d{8}-\d{6}-\d{6}\.log")
 RUNTIME = "/run/user/4711/agentdeck"
 FILLER = HOME + "/.filler"
 MARKER = re.compile(r"mark-(\d+)-\d+-\d+(?!\d)")
@@ -832,7 +833,8 @@ class Look:
         for folder, allowed in known.items():
             path = os.path.join(STATE, folder)
             for name in sorted(os.listdir(path) if os.path.isdir(path) else ()):
-                if name not in allowed and not (folder == "" and name.startswith(SUPERVISOR_LOCK)):
+                is_known = (folder == "" and name.startswith(SUPERVISOR_LOCK)) or (folder == "logs" and STAGES_LOG.fullmatch(name))
+                if name not in allowed and not is_known:
                     self.problem(None, "no file left", os.path.join(path, name))
                 if name.endswith(".lock") and not name.startswith(SUPERVISOR_LOCK) and is_locked(os.path.join(path, name)):
                     self.problem(None, "no stray lock", os.path.join(path, name))
