@@ -209,7 +209,7 @@ case_the_picture_of_the_readme() {
 	deck status --wait busy web --timeout 60
 	open 100 16
 	await 'web .* busy' && keys G Up Up Tab Tab Tab
-	await '─ api: conversation' && await '> what do you remember' && await_gone 'is not there' && look picture-100x16
+	await '─ api ─.*\[talk\]' && await '> what do you remember' && await_gone 'is not there' && look picture-100x16
 }
 
 case_search_narrows_the_list() {
@@ -263,19 +263,19 @@ case_the_deck_opens_as_it_was_left() {
 	some_sessions
 	open 80 24
 	await '\? help' && keys o Tab Tab Tab Tab
-	await '^─ solo: facts' && keys f
+	await '^─ solo ─.*\[facts\]' && keys f
 	await 'Only those that need you' && keys f f
 	await 'Showing all' && keys G
-	await '^─ web: facts' && keys q
+	await '^─ web ─.*\[facts\]' && keys q
 	await 'ended: 0'
 	open 80 24
-	await '^─ web: facts' && keys o
+	await '^─ web ─.*\[facts\]' && keys o
 	await 'Sorted by title' && keys q
 	await 'ended: 0'
 	# what is no file of ours is as none
 	printf '{"default": [7' >"$home/deck/deck.json"
 	open 80 24
-	await '\? help' && await_gone ': facts' && keys o
+	await '\? help' && await_gone '\[facts\]' && keys o
 	await 'Sorted by urgency'
 }
 
@@ -440,22 +440,22 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	deck start api --no-supervise
 	open 120 40
 	await '○ api' && keys G Up Tab
-	await '─ api: screen' && await '│ agentdeck-demo-agent'
+	await '─ api ─.*\[screen\]' && await '│ agentdeck-demo-agent'
 	# something happens to it
 	deck send api hello
 	await '│ demo: reply 1'
 	keys Tab
-	await '─ api: last reply' && await '│ demo: reply 1'
+	await '─ api ─.*\[reply\]' && await '│ demo: reply 1'
 	keys Tab
-	await '─ api: conversation' && await '│ > hello' && await '│ demo: reply 1'
+	await '─ api ─.*\[talk\]' && await '│ > hello' && await '│ demo: reply 1'
 	keys Tab
-	await '─ api: facts' && await '│ Status +running, idle'
+	await '─ api ─.*\[facts\]' && await '│ Status +running, idle'
 	keys Down
-	await '─ web: facts' && await '│ Status +stopped'
+	await '─ web ─.*\[facts\]' && await '│ Status +stopped'
 	keys Tab
-	await '─ web: log'
+	await '─ web ─.*\[log\]'
 	"${terminal[@]}" resize-window -x 80 -y 24
-	await '─ web: log'
+	await '─ web ─.*\[log\]'
 	keys Up Up
 	await '^─ work/back: group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
 	keys Down Tab
@@ -484,7 +484,7 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	open 120 40 agentdeck-ui --program "$home/slow"
 	await '\? help' && keys G Tab
 	pid=$(ps -o pid= --ppid "$("${terminal[@]}" display-message -p '#{pane_pid}')" | tr -d " ")
-	await '─ web: screen' && await_child "$pid" '[DRS]' || return
+	await '─ web ─.*\[screen\]' && await_child "$pid" '[DRS]' || return
 	kill -STOP "$pid"
 	deck remove --force --all
 	rm "$home/closed"
@@ -544,17 +544,17 @@ case_the_preview_scrolls() {
 	open 80 24
 	await '○ api' && keys G Up Tab Tab Tab Tab
 	# facts begin at the top, and what does not fit is some keys away
-	await '─ api: facts' && await '^Title +api' && await_gone '^Go to it with'
+	await '─ api ─.*\[facts\]' && await '^Title +api' && await_gone '^Go to it with'
 	keys J J J J J J J J J
 	await '^Go to it with +agentdeck attach api' && await_gone '^Title +api'
 	keys K K K K K K K K K K
 	await '^Title +api' && keys Tab
 	# the log ends with the latest, and each line begins with what is new in it
-	await '─ api: log' && await '^[A-Z][a-z]+ [0-9 ]+:[0-9]+:[0-9]+ send: ' && await_gone 'instance=' && keys K K K K K K K K K
+	await '─ api ─.*\[log\]' && await '^[A-Z][a-z]+ [0-9 ]+:[0-9]+:[0-9]+ send: ' && await_gone 'instance=' && keys K K K K K K K K K
 	await ' add: ' && await_gone '[0-9] send: '
 	# another session begins at its end
 	keys Down
-	await '─ web: log' && keys Up
+	await '─ web ─.*\[log\]' && keys Up
 	await '[0-9] send: ' && keys Tab K
 	await 'There is nothing to scroll'
 }
@@ -563,9 +563,9 @@ case_a_small_terminal_shows_the_preview_instead_of_the_list() {
 	some_sessions
 	open 40 12
 	await '\? help' && keys Tab
-	await '^─ solo: screen' && await_gone 'stopped' && keys Tab
-	await '^─ solo: last reply' && await '^solo has no reply yet' && keys G
-	await '^─ web: last reply' && keys Tab Tab Tab Tab
+	await '^─ solo ─.*\[screen\]' && await_gone 'stopped' && keys Tab
+	await '^─ solo ─.*\[reply\]' && await '^solo has no reply yet' && keys G
+	await '^─ web ─.*\[reply\]' && keys Tab Tab Tab Tab
 	await '· solo .* stopped'
 }
 
@@ -605,14 +605,14 @@ case_the_screen_is_live_and_in_colour() {
 	"${terminal[@]}" capture-pane -pe | grep -E $'\033\\[[0-9;]*31[0-9;]*mred words' >/dev/null || fail 'they are not red'
 	# Only for the one that is shown.
 	keys Down
-	await '─ web: screen' && await_bells 0
+	await '─ web ─.*\[screen\]' && await_bells 0
 	[[ $("${agent[@]}" display-message -p -t %0 '#{pane_pipe}') == 0 ]] || fail 'the pipe is still there'
 	keys Up
 	await 'red words' && await_bells 1
 	printf 'more words\r\n' >"$device"
 	await 'more words'
 	keys Tab
-	await '─ api: last reply' && await_bells 0
+	await '─ api ─.*\[reply\]' && await_bells 0
 }
 
 case_a_stopped_deck_holds_no_agent_up() {
@@ -726,7 +726,7 @@ case_the_preview_is_copied() {
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'reply 1'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
 	keys Tab Tab Tab Tab
-	await '─ api: facts' && keys y
+	await '─ api ─.*\[facts\]' && keys y
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'Status'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
 	keys Tab Tab
@@ -1574,7 +1574,7 @@ case_the_mouse_selects_and_attaches() {
 	# the wheel turns what it is over: the preview in row 15, down and up
 	keys Tab Tab Tab Tab
 	printf -v turns '\e[<65;5;15M%.0s' {1..9}
-	await '^─ web: facts' && await '^Title +web' && keys -l "$turns"
+	await '^─ web ─.*\[facts\]' && await '^Title +web' && keys -l "$turns"
 	printf -v turns '\e[M`%%/%.0s' {1..9}
 	await '^Go to it with' && await_gone '^Title' && keys -l "$turns"
 	await '^Title +web' && keys Tab Tab

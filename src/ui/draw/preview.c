@@ -170,18 +170,69 @@ static void draw_group_preview(const struct ui *ui, const struct split *split)
 		term_put(split->row + row, split->column, split->width, ROLE_PLAIN, line);
 }
 
-/* The caller frees. */
-static char *preview_heading(const struct ui *ui, const struct item *item)
+/* ---- the rule above --------------------------------------------------------------------------- */
+
+enum { TITLE_LEAST = 8 };
+
+/* Whose preview it is.  The caller frees. */
+static char *title_of(const struct ui *ui, const struct item *item)
 {
 	if (item)
-		return xasprintf("%s %s: %s ", term_symbol(SYMBOL_RULE), item->title,
-				 preview_name(ui->preview.kind));
+		return xstrdup(item->title);
 	if (list_lines(ui->list) == 0)
-		return xstrdup(term_symbol(SYMBOL_RULE));
+		return xstrdup("");
 	const struct line *line = list_line(ui->list, list_cursor(ui->list));
-	return xasprintf("%s %.*s%s%s ", term_symbol(SYMBOL_RULE), (int)line->path_length,
-			 line->item->group, line->path_length ? ": " : "",
+	return xasprintf("%.*s%s%s", (int)line->path_length, line->item->group,
+			 line->path_length ? ": " : "",
 			 line->kind == LINE_STOPPED ? "stopped" : "group");
+}
+
+/* What there is to see of the session, or only the open tab, and its place among all that are
+ * shown. *ret_at: where the open tab begins.  The caller frees. */
+static char *tabs_text(const struct ui *ui, const struct item *item, bool is_short, size_t *ret_at)
+{
+	struct strbuf text = { 0 };
+	strbuf_adds(&text, " ");
+	for (size_t i = PREVIEW_NONE + 1; i < PREVIEW_COUNT; i++) {
+		const bool is_open = i == ui->preview.kind;
+		if (is_open)
+			*ret_at = text.length;
+		if (is_open || !is_short)
+			strbuf_addf(&text, is_open ? "[%s] " : "%s ",
+				    preview_name((enum preview_kind)i));
+	}
+	strbuf_addf(&text, " %zu/%zu ", item->place, list_counts(ui->list).shown);
+	return strbuf_take(&text);
+}
+
+/* At the end of the rule.  Returns the column where they begin. */
+static size_t draw_tabs(const struct ui *ui, const struct split *split, const struct item *item)
+{
+	size_t at = 0;
+	cleanup_free char *text = tabs_text(ui, item, false, &at);
+	if (TITLE_LEAST + strlen(text) > split->width) {
+		free(text);
+		text = tabs_text(ui, item, true, &at);
+	}
+	const size_t length = strlen(text);
+	if (length + 1 > split->width)
+		return split->width;
+	const size_t first = split->width - length - 1, column = split->column + first;
+	cleanup_free char *open = xasprintf("[%s]", preview_name(ui->preview.kind));
+	term_put(split->row, column, length, ROLE_FAINT, text);
+	term_put(split->row, column + at, strlen(open), ROLE_HEADER, open);
+	return first;
+}
+
+static void draw_rule(const struct ui *ui, const struct split *split, const struct item *item)
+{
+	cleanup_free char *title = title_of(ui, item);
+	cleanup_free char *text = xasprintf(*title ? " %s " : "", title);
+	for (size_t i = 0; i < split->width; i++)
+		term_put(split->row, split->column + i, 1, ROLE_FAINT, term_symbol(SYMBOL_RULE));
+	const size_t end = item ? draw_tabs(ui, split, item) : split->width;
+	if (end > 1)
+		term_put(split->row, split->column + 1, end - 1, ROLE_HEADER, text);
 }
 
 /* What is seen of the lines begins with this one. */
@@ -208,8 +259,7 @@ void draw_preview(struct ui *ui, const struct split *split)
 		preview->back = 0;
 	for (size_t i = 0; split->column && i < split->height; i++)
 		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, term_symbol(SYMBOL_BAR));
-	cleanup_free char *heading = preview_heading(ui, item);
-	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
+	draw_rule(ui, split, item);
 	if (!item) {
 		draw_group_preview(ui, split);
 		return;

@@ -326,6 +326,7 @@ void list_make_lines(struct list *list)
 		count(&list->counts, item);
 		measure(&list->widths, item);
 		list->counts.shown += list_is_shown(list, item);
+		item->place = list->counts.shown;
 		item->line = item->pinned_line = item->hidden_by = SIZE_MAX;
 	}
 	add_needy(list);

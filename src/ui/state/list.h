@@ -36,6 +36,7 @@ struct item {
 	char *haystack;     /* what a search looks at, in lower case */
 	unsigned replied;   /* which words of the search are in its last reply, a bit for each */
 	size_t index;       /* among all */
+	size_t place;       /* among those that are shown if all groups are open: 1, 2, ... */
 	size_t line;        /* among the groups; SIZE_MAX: it is not shown there */
 	size_t pinned_line; /* among those that need the user; SIZE_MAX: it is not there */
 	size_t hidden_by;   /* the line of what is folded around it; SIZE_MAX: none */

@@ -14,12 +14,22 @@ void preview_free(struct preview *preview)
 	*preview = (struct preview){ 0 };
 }
 
+/* The tabs: what each is called, and the command whose output it is. */
+static const struct {
+	const char *name;
+	const char *words[4];
+} kinds[PREVIEW_COUNT] = {
+	[PREVIEW_NONE] = { "", { NULL } },
+	[PREVIEW_SCREEN] = { "screen", { "output", "--pane" } },
+	[PREVIEW_REPLY] = { "reply", { "output" } },
+	[PREVIEW_TURNS] = { "talk", { "output", "--turns", "20" } },
+	[PREVIEW_FACTS] = { "facts", { "show" } },
+	[PREVIEW_LOG] = { "log", { "logs", "--lines", "100" } },
+};
+
 const char *preview_name(enum preview_kind kind)
 {
-	static const char *const names[PREVIEW_COUNT] = { "",           "screen",
-							  "last reply", "conversation",
-							  "facts",      "log" };
-	return names[kind];
+	return kinds[kind].name;
 }
 
 enum preview_kind preview_of_name(const char *name)
@@ -32,12 +42,7 @@ enum preview_kind preview_of_name(const char *name)
 
 void preview_add_words(enum preview_kind kind, const char *id, struct strvec *ret)
 {
-	static const char *const words[PREVIEW_COUNT][4] = {
-		[PREVIEW_SCREEN] = { "output", "--pane" },       [PREVIEW_REPLY] = { "output" },
-		[PREVIEW_TURNS] = { "output", "--turns", "20" }, [PREVIEW_FACTS] = { "show" },
-		[PREVIEW_LOG] = { "logs", "--lines", "100" },
-	};
-	strvec_push_array(ret, words[kind]);
+	strvec_push_array(ret, kinds[kind].words);
 	strvec_push(ret, id);
 }
 

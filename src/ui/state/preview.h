@@ -29,7 +29,7 @@ struct preview {
 };
 void preview_free(struct preview *preview);
 
-/* One word, for the heading; static. */
+/* One word, for its tab; static. */
 const char *preview_name(enum preview_kind kind);
 /* PREVIEW_COUNT: there is none of this name. */
 enum preview_kind preview_of_name(const char *name);
