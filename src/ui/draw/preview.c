@@ -179,8 +179,6 @@ static char *title_of(const struct ui *ui, const struct item *item)
 {
 	if (item)
 		return xstrdup(item->title);
-	if (list_lines(ui->list) == 0)
-		return xstrdup("");
 	const struct line *line = list_line(ui->list, list_cursor(ui->list));
 	return xasprintf("%.*s%s%s", (int)line->path_length, line->item->group,
 			 line->path_length ? ": " : "",
@@ -227,7 +225,7 @@ static size_t draw_tabs(const struct ui *ui, const struct split *split, const st
 static void draw_rule(const struct ui *ui, const struct split *split, const struct item *item)
 {
 	cleanup_free char *title = title_of(ui, item);
-	cleanup_free char *text = xasprintf(*title ? " %s " : "", title);
+	cleanup_free char *text = xasprintf(" %s ", title);
 	for (size_t i = 0; i < split->width; i++)
 		term_put(split->row, split->column + i, 1, ROLE_FAINT, term_symbol(SYMBOL_RULE));
 	const size_t end = item ? draw_tabs(ui, split, item) : split->width;
