@@ -92,12 +92,12 @@ static void draw_header(const struct ui *ui)
 		free(text);
 		text = header_text(ui, true);
 	}
-	size_t column = term_put(0, 0, width, ROLE_HEADER, text);
-	column += term_put(0, column, column < width ? width - column : 0, ROLE_WARNING, chosen);
+	size_t column = term_put(0, 0, width, TONE_HEADER, text);
+	column += term_put(0, column, column < width ? width - column : 0, TONE_WARNING, chosen);
 	for (size_t i = 0; i < DOING_COUNT; i++) {
 		cleanup_free char *count = count_text(&counts, (enum doing)i);
 		if (column + term_width(count) <= width)
-			column += term_put(0, column, width - column, draw_role((enum doing)i),
+			column += term_put(0, column, width - column, draw_tone((enum doing)i),
 					   count);
 	}
 }
@@ -114,7 +114,7 @@ static size_t character_length(const char *text)
 static void draw_input(const struct ui *ui, size_t row, const char *question)
 {
 	const size_t width = term_columns();
-	const size_t asked = term_put(row, 0, width, ROLE_KEY, question);
+	const size_t asked = term_put(row, 0, width, TONE_KEY, question);
 	const size_t room = width > asked + 1 ? width - asked - 1 : 1;
 	cleanup_free char *shown = visible(input_text(&ui->input));
 	cleanup_free char *left = xstrndup(input_text(&ui->input), ui->input.cursor);
@@ -127,7 +127,7 @@ static void draw_input(const struct ui *ui, size_t row, const char *question)
 		text += length;
 	}
 	const size_t at = term_width(to_cursor);
-	term_put(row, asked, room, ROLE_PLAIN, text);
+	term_put(row, asked, room, TONE_PLAIN, text);
 	term_cursor(row, asked + at);
 }
 
@@ -171,8 +171,8 @@ static void draw_failure(const char *text, size_t row)
 		strvec_push(&lines, text);
 	for (size_t i = 0; i < lines.count; i++) {
 		const size_t here = row + 1 + i - lines.count;
-		term_put(here, 0, width, ROLE_PLAIN, blank);
-		term_put(here, 0, width, ROLE_ERROR, lines.items[i]);
+		term_put(here, 0, width, TONE_PLAIN, blank);
+		term_put(here, 0, width, TONE_ERROR, lines.items[i]);
 	}
 }
 
@@ -198,7 +198,7 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 	if (!item)
 		return;
 	if (item->doing != DOING_WAITING) {
-		term_put(row, 0, width, ROLE_FAINT, *item->reason ? item->reason : item->directory);
+		term_put(row, 0, width, TONE_FAINT, *item->reason ? item->reason : item->directory);
 		return;
 	}
 	(void)time_text(item->since_us, now_us, since, sizeof(since));
@@ -209,7 +209,7 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 					    draw_sign(DOING_WAITING), item->title,
 					    *since ? " since " : "", since, of,
 					    *item->reason ? ": " : "", item->reason);
-	term_put(row, 0, width, ROLE_WAITING, text);
+	term_put(row, 0, width, TONE_WAITING, text);
 }
 
 static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
@@ -224,14 +224,14 @@ static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 			draw_failure(ui->message, row - 1);
 		draw_input(ui, row, ui->question);
 	} else if (ui->mode == MODE_LOOKING) {
-		term_put(row, 0, width, ROLE_WARNING, ui->question);
+		term_put(row, 0, width, TONE_WARNING, ui->question);
 	} else if (ui->message && ui->is_bad) {
 		draw_failure(ui->message, row);
 	} else if (ui->message) {
-		term_put(row, 0, width, ROLE_PLAIN, ui->message);
+		term_put(row, 0, width, TONE_PLAIN, ui->message);
 	} else if (filter_is_on(ui)) {
 		cleanup_free char *text = filter_text(ui);
-		term_put(row, 0, width, ROLE_FAINT, text);
+		term_put(row, 0, width, TONE_FAINT, text);
 	} else {
 		draw_need(ui, row, now_us);
 	}
@@ -350,7 +350,7 @@ static void draw_keys(const struct ui *ui, size_t row)
 		draw_key(row, column, "any other key", "back");
 	} else if (ui->mode == MODE_LINE && ui->message && !ui->is_bad) {
 		/* The line is in the row of the news. */
-		term_put(row, 0, term_columns(), ROLE_PLAIN, ui->message);
+		term_put(row, 0, term_columns(), TONE_PLAIN, ui->message);
 	} else {
 		const bool is_pick = ui->mode == MODE_PICK;
 		column = put_key(ui, row, column, ACTION_LINE_ACCEPT,
@@ -363,16 +363,16 @@ static void draw_keys(const struct ui *ui, size_t row)
 
 static void draw_dialog(struct ui *ui, size_t rows)
 {
-	static const enum role roles[] = {
-		[PART_TITLE] = ROLE_HEADER, [PART_TEXT] = ROLE_PLAIN,   [PART_HEADING] = ROLE_GROUP,
-		[PART_PROMPT] = ROLE_KEY,   [PART_CHOICE] = ROLE_PLAIN, [PART_LOSS] = ROLE_ERROR,
+	static const enum tone tones[] = {
+		[PART_TITLE] = TONE_HEADER, [PART_TEXT] = TONE_PLAIN,   [PART_HEADING] = TONE_GROUP,
+		[PART_PROMPT] = TONE_KEY,   [PART_CHOICE] = TONE_PLAIN, [PART_LOSS] = TONE_ERROR,
 	};
 	cleanup_dialog_page struct dialog_page page = { 0 };
 	const size_t width = term_columns();
 	dialog_lay_out(&ui->dialog, width, rows > 1 ? rows - 1 : 1, &page);
 	for (size_t i = 0; i < page.count; i++) {
 		const struct dialog_line *line = &page.lines[i];
-		term_put(i, 0, width, roles[line->part], line->text);
+		term_put(i, 0, width, tones[line->part], line->text);
 		if (line->is_chosen)
 			term_reverse(i, 0, width);
 	}

@@ -30,7 +30,7 @@ static size_t fitting(const char *text, size_t width)
 }
 
 /* On up to rows rows, broken anywhere: it is to be read, or copied.  Returns how many it takes. */
-static size_t put_wrapped(size_t row, size_t rows, enum role role, const char *text)
+static size_t put_wrapped(size_t row, size_t rows, enum tone tone, const char *text)
 {
 	const size_t width = term_columns();
 	size_t used = 0;
@@ -38,7 +38,7 @@ static size_t put_wrapped(size_t row, size_t rows, enum role role, const char *t
 		const bool is_last = used + 1 == rows;
 		const size_t length = is_last ? strlen(text) : fitting(text, width);
 		cleanup_free char *line = xstrndup(text, length);
-		term_put(row + used, 0, width, role, line);
+		term_put(row + used, 0, width, tone, line);
 		text += length ? length : strlen(text);
 	}
 	return used;
@@ -68,7 +68,7 @@ static void draw_text(const struct form *form, enum form_field field, size_t row
 		to_cursor += length;
 		text += length;
 	}
-	term_put(row, WIDTH_LABEL, room, ROLE_PLAIN, text);
+	term_put(row, WIDTH_LABEL, room, TONE_PLAIN, text);
 	if (is_here)
 		term_cursor(row, WIDTH_LABEL + term_width(to_cursor));
 }
@@ -82,7 +82,7 @@ static void draw_choice(const struct form *form, enum form_field field, size_t r
 	cleanup_free char *text = xasprintf("< %s >%s", chosen,
 					    is_missing ? " not installed here" : "");
 	cleanup_free char *shown = visible(text);
-	term_put(row, WIDTH_LABEL, term_columns(), ROLE_PLAIN, shown);
+	term_put(row, WIDTH_LABEL, term_columns(), TONE_PLAIN, shown);
 	if (form->at == field)
 		term_cursor(row, WIDTH_LABEL + 2);
 }
@@ -97,7 +97,7 @@ static void draw_fields(const struct form *form, size_t row, size_t rows)
 	const size_t first = at >= rows ? at + 1 - rows : 0;
 	for (size_t i = first; i < count && i < first + rows; i++) {
 		const size_t here = row + i - first;
-		term_put(here, 0, WIDTH_LABEL - 1, i == at ? ROLE_KEY : ROLE_FAINT,
+		term_put(here, 0, WIDTH_LABEL - 1, i == at ? TONE_KEY : TONE_FAINT,
 			 form_label(fields[i]));
 		if (form_is_text(fields[i]))
 			draw_text(form, fields[i], here);
@@ -107,19 +107,19 @@ static void draw_fields(const struct form *form, size_t row, size_t rows)
 }
 
 /* What is known about the field, or what there is to say.  The caller frees. */
-static char *news_of(const struct ui *ui, enum role *ret_role)
+static char *news_of(const struct ui *ui, enum tone *ret_tone)
 {
 	const struct form *form = &ui->form;
 	cleanup_strbuf struct strbuf text = { 0 };
 	const bool is_busy = form->is_running || ui->mode == MODE_LOOKING;
-	*ret_role = is_busy             ? ROLE_WARNING
-		    : form->problem     ? ROLE_ERROR
-		    : form->found.count ? ROLE_GROUP
-					: ROLE_FAINT;
+	*ret_tone = is_busy             ? TONE_WARNING
+		    : form->problem     ? TONE_ERROR
+		    : form->found.count ? TONE_GROUP
+					: TONE_FAINT;
 	if (is_busy)
 		return xstrdup(form->is_running ? "Making it ..." : "Looking ...");
 	if (ui->message) {
-		*ret_role = ui->is_bad ? ROLE_ERROR : ROLE_PLAIN;
+		*ret_tone = ui->is_bad ? TONE_ERROR : TONE_PLAIN;
 		return xstrdup(ui->message);
 	}
 	if (form->problem)
@@ -173,18 +173,18 @@ void draw_form(const struct ui *ui, size_t rows)
 {
 	const struct form *form = &ui->form;
 	enum form_field fields[FIELD_COUNT];
-	enum role role;
+	enum tone tone;
 	cleanup_free char *line = form_line(form, ui->profile);
-	cleanup_free char *news = news_of(ui, &role);
+	cleanup_free char *news = news_of(ui, &tone);
 	const size_t command_rows = wrapped_rows(line, COMMAND_ROWS);
-	const size_t news_rows = wrapped_rows(news, role == ROLE_ERROR ? PROBLEM_ROWS : 1);
+	const size_t news_rows = wrapped_rows(news, tone == TONE_ERROR ? PROBLEM_ROWS : 1);
 	const size_t below = 1 + command_rows + news_rows;
 	const size_t room = rows > below + 1 ? rows - below - 1 : 1;
-	term_put(0, 0, term_columns(), ROLE_HEADER, "new session");
+	term_put(0, 0, term_columns(), TONE_HEADER, "new session");
 	draw_fields(form, 1, less(form_fields(form, fields), room));
 	if (rows > below) {
-		put_wrapped(rows - below, news_rows, role, news);
-		put_wrapped(rows - 1 - command_rows, command_rows, ROLE_GROUP, line);
+		put_wrapped(rows - below, news_rows, tone, news);
+		put_wrapped(rows - 1 - command_rows, command_rows, TONE_GROUP, line);
 	}
 	draw_keys(ui, rows - 1);
 }

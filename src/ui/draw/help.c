@@ -21,11 +21,11 @@ struct page {
 	size_t top, height, line;
 };
 
-static void put_line(struct page *page, size_t column, size_t width, enum role role,
+static void put_line(struct page *page, size_t column, size_t width, enum tone tone,
 		     const char *text)
 {
 	if (page->line >= page->top && page->line - page->top < page->height)
-		term_put(page->row + page->line - page->top, column, width, role, text);
+		term_put(page->row + page->line - page->top, column, width, tone, text);
 }
 
 /* The words of the text in lines of the page's width. */
@@ -37,13 +37,13 @@ static void put_words(struct page *page, const char *text)
 	for (const char *word; (word = strsep(&rest, " "));) {
 		if (line.length &&
 		    term_width(strbuf_text(&line)) + 1 + term_width(word) > page->width) {
-			put_line(page, page->left, page->width, ROLE_PLAIN, strbuf_text(&line));
+			put_line(page, page->left, page->width, TONE_PLAIN, strbuf_text(&line));
 			page->line++;
 			strbuf_free(&line);
 		}
 		strbuf_addf(&line, "%s%s", line.length ? " " : "", word);
 	}
-	put_line(page, page->left, page->width, ROLE_PLAIN, strbuf_text(&line));
+	put_line(page, page->left, page->width, TONE_PLAIN, strbuf_text(&line));
 	page->line++;
 }
 
@@ -114,7 +114,7 @@ static void put_entry(struct page *page, const struct ui *ui, const struct help_
 {
 	cleanup_free char *keys = entry->keys ? xstrdup(entry->keys)
 					      : keymap_all(&ui->keymap, entry->action);
-	put_line(page, 0, page->left - 1, ROLE_KEY, keys);
+	put_line(page, 0, page->left - 1, TONE_KEY, keys);
 	put_words(page, entry->text);
 }
 
@@ -134,7 +134,7 @@ static void put_entries(struct page *page, const struct ui *ui, const char *head
 {
 	if (heading) {
 		page->line++;
-		put_line(page, 0, term_columns(), ROLE_GROUP, heading);
+		put_line(page, 0, term_columns(), TONE_GROUP, heading);
 		page->line++;
 	}
 	for (size_t i = 0; i < count; i++)

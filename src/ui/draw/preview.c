@@ -155,7 +155,7 @@ static void draw_prose(struct preview *preview, const struct split *split)
 	const size_t first = scrolled_from_end(lines.count, room, &preview->back);
 	for (size_t i = first; i < lines.count && i - first < room; i++)
 		term_put(split->row + 1 + i - first, split->column, split->width,
-			 starts_with(lines.items[i], TYPED) ? ROLE_KEY : ROLE_PLAIN,
+			 starts_with(lines.items[i], TYPED) ? TONE_KEY : TONE_PLAIN,
 			 lines.items[i]);
 }
 
@@ -167,7 +167,7 @@ static void draw_group_preview(const struct ui *ui, const struct split *split)
 	if (!text)
 		return;
 	for (const char *line; row < split->height && (line = strsep(&rest, "\n")); row++)
-		term_put(split->row + row, split->column, split->width, ROLE_PLAIN, line);
+		term_put(split->row + row, split->column, split->width, TONE_PLAIN, line);
 }
 
 /* ---- the rule above --------------------------------------------------------------------------- */
@@ -217,8 +217,8 @@ static size_t draw_tabs(const struct ui *ui, const struct split *split, const st
 		return split->width;
 	const size_t first = split->width - length - 1, column = split->column + first;
 	cleanup_free char *open = xasprintf("[%s]", preview_name(ui->preview.kind));
-	term_put(split->row, column, length, ROLE_FAINT, text);
-	term_put(split->row, column + at, strlen(open), ROLE_HEADER, open);
+	term_put(split->row, column, length, TONE_FAINT, text);
+	term_put(split->row, column + at, strlen(open), TONE_HEADER, open);
 	return first;
 }
 
@@ -227,10 +227,10 @@ static void draw_rule(const struct ui *ui, const struct split *split, const stru
 	cleanup_free char *title = title_of(ui, item);
 	cleanup_free char *text = xasprintf(" %s ", title);
 	for (size_t i = 0; i < split->width; i++)
-		term_put(split->row, split->column + i, 1, ROLE_FAINT, term_symbol(SYMBOL_RULE));
+		term_put(split->row, split->column + i, 1, TONE_FAINT, term_symbol(SYMBOL_RULE));
 	const size_t end = item ? draw_tabs(ui, split, item) : split->width;
 	if (end > 1)
-		term_put(split->row, split->column + 1, end - 1, ROLE_HEADER, text);
+		term_put(split->row, split->column + 1, end - 1, TONE_HEADER, text);
 }
 
 /* What is seen of the lines begins with this one. */
@@ -256,7 +256,7 @@ void draw_preview(struct ui *ui, const struct split *split)
 	if (!is_there)
 		preview->back = 0;
 	for (size_t i = 0; split->column && i < split->height; i++)
-		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, term_symbol(SYMBOL_BAR));
+		term_put(split->row + i, split->column - 2, 1, TONE_FAINT, term_symbol(SYMBOL_BAR));
 	draw_rule(ui, split, item);
 	if (!item) {
 		draw_group_preview(ui, split);

@@ -123,11 +123,11 @@ bool rows_have_usage(size_t width)
 	return width >= USAGE_FROM;
 }
 
-static void put_cell(size_t row, size_t *column, size_t width, enum role role, const char *text)
+static void put_cell(size_t row, size_t *column, size_t width, enum tone tone, const char *text)
 {
 	if (width == 0)
 		return;
-	term_put(row, *column, width, role, text);
+	term_put(row, *column, width, tone, text);
 	*column += width + GAP;
 }
 
@@ -139,26 +139,26 @@ static void draw_session(size_t row, const struct columns *columns, const struct
 	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
 					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
 					     item->title);
-	const enum role role = draw_role(item->doing);
+	const enum tone tone = draw_tone(item->doing);
 	size_t column = 0;
-	put_cell(row, &column, columns->title, role == ROLE_FAINT ? ROLE_FAINT : ROLE_PLAIN, title);
+	put_cell(row, &column, columns->title, tone == TONE_FAINT ? TONE_FAINT : TONE_PLAIN, title);
 	/* The sign has the colour of the state. */
 	if (columns->title > 2 * line->depth + 2)
-		term_put(row, 2 * line->depth + 1, 1, role, draw_sign(item->doing));
+		term_put(row, 2 * line->depth + 1, 1, tone, draw_sign(item->doing));
 	/* Away from its group, it says which that is. */
 	const size_t used = term_width(title) + 2 * GAP;
 	if (line->is_pinned && used < columns->title)
-		term_put(row, used, columns->title - used, ROLE_FAINT, item->group);
-	put_cell(row, &column, columns->marks, ROLE_WARNING, marks_text(item->marks, marks));
-	put_cell(row, &column, columns->agent, ROLE_FAINT, item->agent);
-	put_cell(row, &column, columns->status, role, doing_name(item->doing));
-	put_cell(row, &column, columns->since, ROLE_FAINT,
+		term_put(row, used, columns->title - used, TONE_FAINT, item->group);
+	put_cell(row, &column, columns->marks, TONE_WARNING, marks_text(item->marks, marks));
+	put_cell(row, &column, columns->agent, TONE_FAINT, item->agent);
+	put_cell(row, &column, columns->status, tone, doing_name(item->doing));
+	put_cell(row, &column, columns->since, TONE_FAINT,
 		 time_text(item->since_us, now_us, text, sizeof(text)));
-	put_cell(row, &column, columns->age, ROLE_FAINT,
+	put_cell(row, &column, columns->age, TONE_FAINT,
 		 age_text(item->created_us, now_us, text, sizeof(text)));
-	put_cell(row, &column, columns->memory, ROLE_PLAIN,
+	put_cell(row, &column, columns->memory, TONE_PLAIN,
 		 memory_text(item->memory, text, sizeof(text)));
-	put_cell(row, &column, columns->cpu, ROLE_PLAIN, cpu_text(item->cpu, text, sizeof(text)));
+	put_cell(row, &column, columns->cpu, TONE_PLAIN, cpu_text(item->cpu, text, sizeof(text)));
 }
 
 /* How many do what, by their signs in their colours, at the end of the row: "2? 1! 7o". */
@@ -174,7 +174,7 @@ static void draw_counts(size_t row, size_t from, size_t width, const size_t doin
 		if (column < from + length + GAP)
 			return;
 		column -= length;
-		term_put(row, column, length, draw_role((enum doing)i), text);
+		term_put(row, column, length, draw_tone((enum doing)i), text);
 		column -= GAP;
 	}
 }
@@ -186,7 +186,7 @@ static void draw_group(size_t row, const struct columns *columns, const struct l
 					    term_symbol(line->is_collapsed ? SYMBOL_CLOSED
 									   : SYMBOL_OPEN),
 					    length, line->item->group + line->name_start);
-	const size_t used = term_put(row, 0, columns->total, ROLE_GROUP, text);
+	const size_t used = term_put(row, 0, columns->total, TONE_GROUP, text);
 	draw_counts(row, used, columns->total, line->doing);
 }
 
@@ -195,7 +195,7 @@ static void draw_stopped(size_t row, const struct columns *columns, const struct
 	cleanup_free char *text = xasprintf(
 		"%*s %s %zu stopped", (int)(2 * line->depth), "",
 		term_symbol(line->is_collapsed ? SYMBOL_CLOSED : SYMBOL_OPEN), line->sessions);
-	term_put(row, 0, columns->total, ROLE_FAINT, text);
+	term_put(row, 0, columns->total, TONE_FAINT, text);
 }
 
 static void draw_heading(size_t row, const struct columns *columns, const struct line *line)
@@ -206,21 +206,21 @@ static void draw_heading(size_t row, const struct columns *columns, const struct
 		    needs_you ? "needs you" : "all", line->sessions);
 	for (size_t used = term_width(strbuf_text(&text)); used < columns->total; used++)
 		strbuf_adds(&text, term_symbol(SYMBOL_RULE));
-	term_put(row, 0, columns->total, needs_you ? ROLE_WAITING : ROLE_FAINT, strbuf_text(&text));
+	term_put(row, 0, columns->total, needs_you ? TONE_WAITING : TONE_FAINT, strbuf_text(&text));
 }
 
 void draw_column_names(const struct ui *ui, size_t row, size_t width)
 {
 	const struct columns columns = plan_columns(ui, width);
 	size_t column = 0;
-	put_cell(row, &column, columns.title, ROLE_FAINT, "   TITLE");
-	put_cell(row, &column, columns.marks, ROLE_FAINT, "PLACE");
-	put_cell(row, &column, columns.agent, ROLE_FAINT, "AGENT");
-	put_cell(row, &column, columns.status, ROLE_FAINT, "STATE");
-	put_cell(row, &column, columns.since, ROLE_FAINT, "SINCE");
-	put_cell(row, &column, columns.age, ROLE_FAINT, "AGE");
-	put_cell(row, &column, columns.memory, ROLE_FAINT, "  MEM");
-	put_cell(row, &column, columns.cpu, ROLE_FAINT, "  CPU");
+	put_cell(row, &column, columns.title, TONE_FAINT, "   TITLE");
+	put_cell(row, &column, columns.marks, TONE_FAINT, "PLACE");
+	put_cell(row, &column, columns.agent, TONE_FAINT, "AGENT");
+	put_cell(row, &column, columns.status, TONE_FAINT, "STATE");
+	put_cell(row, &column, columns.since, TONE_FAINT, "SINCE");
+	put_cell(row, &column, columns.age, TONE_FAINT, "AGE");
+	put_cell(row, &column, columns.memory, TONE_FAINT, "  MEM");
+	put_cell(row, &column, columns.cpu, TONE_FAINT, "  CPU");
 }
 
 static void draw_empty(const struct ui *ui, size_t row, size_t columns)
@@ -236,7 +236,7 @@ static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 			    : is_hidden ? ACTION_BACK
 					: ACTION_NEW,
 			    name));
-	term_put(row, 0, columns, ROLE_PLAIN, text);
+	term_put(row, 0, columns, TONE_PLAIN, text);
 	if (is_pick || is_hidden)
 		return;
 	const size_t width = columns > 2 ? columns - 2 : 0;
@@ -244,11 +244,11 @@ static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 	cleanup_free char *launch = xasprintf("agentdeck %s%s%slaunch DIRECTORY -t TITLE",
 					      is_one_of ? "-p " : "", is_one_of ? ui->profile : "",
 					      is_one_of ? " " : "");
-	term_put(row + 2, 2, width, ROLE_KEY, launch);
-	term_put(row + 4, 0, columns, ROLE_PLAIN,
+	term_put(row + 2, 2, width, TONE_KEY, launch);
+	term_put(row + 4, 0, columns, TONE_PLAIN,
 		 "In a shell, these bring what you have: conversations on disk, other tools.");
-	term_put(row + 6, 2, width, ROLE_KEY, "agentdeck discover");
-	term_put(row + 7, 2, width, ROLE_KEY, "agentdeck import");
+	term_put(row + 6, 2, width, TONE_KEY, "agentdeck discover");
+	term_put(row + 7, 2, width, TONE_KEY, "agentdeck import");
 }
 
 static void draw_line(size_t row, const struct columns *columns, const struct line *line,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/sign.h"
 
-enum role draw_role(enum doing doing)
+enum tone draw_tone(enum doing doing)
 {
-	static const enum role roles[DOING_COUNT] = {
-		[DOING_WAITING] = ROLE_WAITING, [DOING_ERROR] = ROLE_ERROR,
-		[DOING_UNKNOWN] = ROLE_WARNING, [DOING_BUSY] = ROLE_BUSY,
-		[DOING_IDLE] = ROLE_IDLE,       [DOING_RUNNING] = ROLE_IDLE,
-		[DOING_STARTING] = ROLE_BUSY,   [DOING_STOPPING] = ROLE_FAINT,
-		[DOING_STOPPED] = ROLE_FAINT,
+	static const enum tone tones[DOING_COUNT] = {
+		[DOING_WAITING] = TONE_WAITING, [DOING_ERROR] = TONE_ERROR,
+		[DOING_UNKNOWN] = TONE_WARNING, [DOING_BUSY] = TONE_BUSY,
+		[DOING_IDLE] = TONE_IDLE,       [DOING_RUNNING] = TONE_IDLE,
+		[DOING_STARTING] = TONE_BUSY,   [DOING_STOPPING] = TONE_FAINT,
+		[DOING_STOPPED] = TONE_FAINT,
 	};
-	return doing < DOING_COUNT ? roles[doing] : ROLE_IDLE;
+	return doing < DOING_COUNT ? tones[doing] : TONE_IDLE;
 }
 
 const char *draw_sign(enum doing doing)
@@ -44,7 +44,7 @@ size_t draw_key(size_t row, size_t column, const char *key, const char *label)
 	const size_t length = term_width(key) + 1 + term_width(label) + 2;
 	if (column + length > width + 2)
 		return column;
-	const size_t used = term_put(row, column, width - column, ROLE_KEY, key);
-	term_put(row, column + used + 1, width, ROLE_FAINT, label);
+	const size_t used = term_put(row, column, width - column, TONE_KEY, key);
+	term_put(row, column + used + 1, width, TONE_FAINT, label);
 	return column + length;
 }

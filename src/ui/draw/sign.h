@@ -8,7 +8,7 @@
 #include "ui/term/term.h"
 
 /* How a state looks. */
-enum role draw_role(enum doing doing);
+enum tone draw_tone(enum doing doing);
 /* What tells it without colours, too: one character; static. */
 const char *draw_sign(enum doing doing);
 /* A key and what it does, if there is room for both.  Returns the column behind them. */

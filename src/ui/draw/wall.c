@@ -24,7 +24,7 @@ static void draw_title(const struct rectangle *at, const struct item *item, bool
 		    item->title, doing_name(item->doing));
 	for (size_t width = term_width(strbuf_text(&text)); width < at->width; width++)
 		strbuf_adds(&text, term_symbol(waits ? SYMBOL_DOUBLE_RULE : SYMBOL_RULE));
-	term_put(at->row, at->column, at->width, draw_role(item->doing), strbuf_text(&text));
+	term_put(at->row, at->column, at->width, draw_tone(item->doing), strbuf_text(&text));
 	if (is_selected)
 		term_reverse(at->row, at->column, at->width);
 }
@@ -49,14 +49,14 @@ static void draw_tile(const struct wall *wall, const struct list *list, size_t i
 	if (at.column + at.width < wall->tiles.width && at.width > 1) {
 		at.width--;
 		for (size_t i = 0; i < at.height; i++)
-			term_put(at.row + i, at.column + at.width, 1, ROLE_FAINT,
+			term_put(at.row + i, at.column + at.width, 1, TONE_FAINT,
 				 term_symbol(SYMBOL_BAR));
 	}
 	draw_title(&at, item, index == wall->selected);
 	if (painting)
 		draw_screen(&at, painting);
 	else if (at.height > 1)
-		term_put(at.row + 1, at.column, at.width, ROLE_FAINT, item->reason);
+		term_put(at.row + 1, at.column, at.width, TONE_FAINT, item->reason);
 }
 
 /* A key that is cut off is of no help. */
@@ -95,7 +95,7 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 	const size_t waiting = list_counts(ui->list).doing[DOING_WAITING];
 	cleanup_strbuf struct strbuf text = { 0 };
 	if (ui->message) {
-		term_put(row, 0, width, ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
+		term_put(row, 0, width, ui->is_bad ? TONE_ERROR : TONE_PLAIN, ui->message);
 		return;
 	}
 	if (wall->tiles.pages > 1)
@@ -108,7 +108,7 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 	add_key(&text, ui, ACTION_ATTACH, "attach");
 	add_key(&text, ui, ACTION_NEXT_WAITING, "next waiting");
 	add_moves(&text, ui);
-	term_put(row, 0, width, waiting ? ROLE_WAITING : ROLE_KEY, strbuf_text(&text));
+	term_put(row, 0, width, waiting ? TONE_WAITING : TONE_KEY, strbuf_text(&text));
 }
 
 size_t draw_wall_height(void)
@@ -125,7 +125,7 @@ static void draw_tiles(struct wall *wall, struct ui *ui)
 	for (size_t i = first; i < first + count; i++)
 		draw_tile(wall, ui->list, i);
 	if (wall->ids.count == 0)
-		term_put(0, 0, term_columns(), ROLE_PLAIN,
+		term_put(0, 0, term_columns(), TONE_PLAIN,
 			 "No session runs here. The wall shows one as soon as it starts.");
 	if (term_rows() > FOOTER_ROWS)
 		draw_footer(wall, ui, term_rows() - 1);
@@ -137,7 +137,7 @@ static void draw_help_footer(const struct ui *ui)
 	cleanup_free char *text = xasprintf("%s, %s scroll  any other key back",
 					    keymap_text(&ui->keymap, ACTION_UP, up),
 					    keymap_text(&ui->keymap, ACTION_DOWN, down));
-	term_put(term_rows() - 1, 0, term_columns(), ROLE_KEY, text);
+	term_put(term_rows() - 1, 0, term_columns(), TONE_KEY, text);
 }
 
 void draw_wall(struct wall *wall, struct ui *ui)

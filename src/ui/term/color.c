@@ -3,7 +3,7 @@
 #include "ui/term/term.h"
 
 /* attr_set() takes no pair above 255 on every ncurses. */
-enum { PAIRS_MAX = 240, FIRST_PAIR = ROLE_COUNT };
+enum { PAIRS_MAX = 240, FIRST_PAIR = TONE_COUNT };
 
 static struct {
 	bool has_color;

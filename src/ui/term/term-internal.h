@@ -9,7 +9,7 @@
 #include <ncurses.h>
 #include <stdint.h>
 
-/* The pairs of colours for painted text, behind those of the roles.  has_color: use any. */
+/* The pairs of colours for painted text, behind those of the tones.  has_color: use any. */
 void color_begin(bool has_color);
 /* At the start of a frame: pairs that are in no frame any more can be taken again. */
 void color_frame(void);

@@ -73,12 +73,12 @@ static void read_settings(void)
 static void begin_colors(void)
 {
 	static const struct {
-		enum role role;
+		enum tone tone;
 		short color;
 	} colors[] = {
-		{ ROLE_WAITING, COLOR_MAGENTA },
-		{ ROLE_ERROR, COLOR_RED },
-		{ ROLE_BUSY, COLOR_GREEN },
+		{ TONE_WAITING, COLOR_MAGENTA },
+		{ TONE_ERROR, COLOR_RED },
+		{ TONE_BUSY, COLOR_GREEN },
 	};
 	const bool is_colored = term.has_color && has_colors() && start_color() != ERR;
 	color_begin(is_colored);
@@ -86,7 +86,7 @@ static void begin_colors(void)
 		return;
 	(void)use_default_colors();
 	for (size_t i = 0; i < ARRAY_SIZE(colors); i++)
-		(void)init_pair((short)colors[i].role, colors[i].color, -1);
+		(void)init_pair((short)colors[i].tone, colors[i].color, -1);
 }
 
 /* ncurses has handlers of its own, which are not for a program with an event loop. */
@@ -224,22 +224,22 @@ void term_erase(void)
 	(void)erase();
 }
 
-static attr_t attributes_of(enum role role)
+static attr_t attributes_of(enum tone tone)
 {
-	static const attr_t attributes[ROLE_COUNT] = {
-		[ROLE_FAINT] = A_DIM,    [ROLE_HEADER] = A_BOLD, [ROLE_GROUP] = A_BOLD,
-		[ROLE_WAITING] = A_BOLD, [ROLE_ERROR] = A_BOLD,  [ROLE_WARNING] = A_BOLD,
-		[ROLE_KEY] = A_BOLD,
+	static const attr_t attributes[TONE_COUNT] = {
+		[TONE_FAINT] = A_DIM,    [TONE_HEADER] = A_BOLD, [TONE_GROUP] = A_BOLD,
+		[TONE_WAITING] = A_BOLD, [TONE_ERROR] = A_BOLD,  [TONE_WARNING] = A_BOLD,
+		[TONE_KEY] = A_BOLD,
 	};
-	return attributes[role];
+	return attributes[tone];
 }
 
 /* 0: none. */
-static short pair_of(enum role role)
+static short pair_of(enum tone tone)
 {
 	const bool is_colored = term.has_color && has_colors() &&
-				(role == ROLE_WAITING || role == ROLE_ERROR || role == ROLE_BUSY);
-	return (short)(is_colored ? (int)role : 0);
+				(tone == TONE_WAITING || tone == TONE_ERROR || tone == TONE_BUSY);
+	return (short)(is_colored ? (int)tone : 0);
 }
 
 /* One character of the text, and the columns that it takes.  Returns its length in bytes, 0 at the
@@ -341,11 +341,11 @@ static bool clip(size_t row, size_t column, size_t *width)
 	return *width > 0;
 }
 
-size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text)
+size_t term_put(size_t row, size_t column, size_t width, enum tone tone, const char *text)
 {
 	if (!clip(row, column, &width))
 		return 0;
-	(void)attr_set(attributes_of(role), pair_of(role), NULL);
+	(void)attr_set(attributes_of(tone), pair_of(tone), NULL);
 	return put(row, column, width, text);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The terminal of the deck, and the only user of ncurses: places for text, roles for colours, and
+ * The terminal of the deck, and the only user of ncurses: places for text, tones for colours, and
  * keys.  It takes no signals: the program tells it of them.
  *
  * Sequence: term_begin(); term_erase(), term_put() and so on, term_show() for each frame;
@@ -15,18 +15,18 @@
 #include <stddef.h>
 
 /* What a text means.  How it looks is decided here, for terminals with and without colours. */
-enum role {
-	ROLE_PLAIN,
-	ROLE_FAINT,
-	ROLE_HEADER,
-	ROLE_GROUP,
-	ROLE_WAITING,
-	ROLE_ERROR,
-	ROLE_BUSY,
-	ROLE_IDLE,
-	ROLE_WARNING,
-	ROLE_KEY,
-	ROLE_COUNT
+enum tone {
+	TONE_PLAIN,
+	TONE_FAINT,
+	TONE_HEADER,
+	TONE_GROUP,
+	TONE_WAITING,
+	TONE_ERROR,
+	TONE_BUSY,
+	TONE_IDLE,
+	TONE_WARNING,
+	TONE_KEY,
+	TONE_COUNT
 };
 
 /* What is drawn in place of words.  All are one column wide, but for SYMBOL_OPEN and _CLOSED where
@@ -77,7 +77,7 @@ void term_erase(void);
 /* Write as much of the UTF-8 text as fits into width columns, from this place on; a text that is
  * cut ends with SYMBOL_CUT.  Returns the columns that it took.  It has no control characters
  * (visible()). */
-size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text);
+size_t term_put(size_t row, size_t column, size_t width, enum tone tone, const char *text);
 /* Like term_put(), but in colours, as near as the terminal has them. */
 size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
 		  const char *text);
