@@ -198,6 +198,13 @@ case_a_role_that_is_created_runs() {
 		[ "$status" = 1 ] && [ "$(<"$root/new/$file")" = mine ] || fail "$file: status $status"
 		[ "$(find "$root/new" -type f | wc -l)" = 1 ] || fail "$file: others are there"
 	done
+	# A repository can have a link there.
+	mkdir "$root/elsewhere" "$root/linked"
+	ln -s ../elsewhere "$root/linked/.devcontainer"
+	deck role create "$root/linked"
+	[ "$status" = 1 ] || fail "through a link: status $status"
+	says "must be a directory"
+	[ -z "$(ls -A "$root/elsewhere")" ] || fail "it was written through a link"
 	mkdir -p "$root/a\"b"
 	deck role create "$root/a\"b"
 	reads "$root/a\"b"

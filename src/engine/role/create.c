@@ -34,14 +34,15 @@ static const char file[] =
 	"\t\"containerEnv\": {}\n"
 	"}\n";
 
-static int open_at(int above, const char *name, const char *path, int *ret, struct error *err)
+/* flags: O_NOFOLLOW for what a repository may have. */
+static int open_at(int above, const char *name, int flags, int *ret, struct error *err)
 {
-	cleanup_free char *shown = visible(path);
+	cleanup_free char *shown = visible(name);
 	if (mkdirat(above, name, 0777) < 0 && errno != EEXIST)
 		return error_set_file(err, errno, "make the directory %s", shown);
-	const int fd = fs_openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	const int fd = fs_openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags, 0);
 	if (fd < 0)
-		return error_set_file(err, errno, "open the directory %s", shown);
+		return error_set_file(err, errno, "open %s, which must be a directory", shown);
 	*ret = fd;
 	return 0;
 }
@@ -77,9 +78,9 @@ int role_create(const char *directory, char **ret, struct error *err)
 {
 	cleanup_close int top = -1, roles = -1;
 	cleanup_free char *real = NULL;
-	if (open_at(AT_FDCWD, directory, directory, &top, err) < 0 ||
+	if (open_at(AT_FDCWD, directory, 0, &top, err) < 0 ||
 	    fs_real_directory(directory, &real, err) != 0 || check_free(top, directory, err) < 0 ||
-	    open_at(top, OF_ROLES, OF_ROLES, &roles, err) < 0)
+	    open_at(top, OF_ROLES, O_NOFOLLOW, &roles, err) < 0)
 		return -1;
 	cleanup_json struct json_object *name = json_text(path_basename(real));
 	cleanup_free char *text = xasprintf(file, json_object_to_json_string(name));
