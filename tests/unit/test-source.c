@@ -2,7 +2,8 @@
 #include "unit/scratch.h"
 #include "unit/test.h"
 
-#include "engine/role/source.h"
+#include "base/sha256.h"
+#include "engine/role/fetch.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -95,6 +96,38 @@ static void a_context_may_be_all_of_the_project(void **state UNUSED)
 	assert_string_equal(source.dockerfile_text, "FROM debian:12\n");
 }
 
+/* A directory further above that has such a name is not the project's. */
+static void its_project_is_the_nearest(void **state UNUSED)
+{
+	static const struct {
+		const char *directory, *project;
+	} roles[] = {
+		{ ".devcontainer/p", ".devcontainer/p" },
+		{ ".devcontainer/p/.devcontainer", ".devcontainer/p" },
+		{ ".devcontainer/p/.devcontainer/a", ".devcontainer/p" },
+		{ ".devcontainer/p/b/c", ".devcontainer/p/b/c" },
+		{ ".devcontainer.old/q/.devcontainer", ".devcontainer.old/q" },
+	};
+	static const char *const made[] = { ".devcontainer",
+					    ".devcontainer/p",
+					    ".devcontainer/p/.devcontainer",
+					    ".devcontainer/p/.devcontainer/a",
+					    ".devcontainer/p/b",
+					    ".devcontainer/p/b/c",
+					    ".devcontainer.old",
+					    ".devcontainer.old/q",
+					    ".devcontainer.old/q/.devcontainer" };
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+		make_directory(made[i]);
+	put_in(".devcontainer/p/.devcontainer", "devcontainer.json", IMAGE);
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		cleanup_role_source struct role_source source = { 0 };
+		put_in(roles[i].directory, "devcontainer.json", IMAGE);
+		assert_int_equal(read_source(roles[i].directory, &source, NULL), 0);
+		assert_string_equal(source.root + strlen(scratch) + 1, roles[i].project);
+	}
+}
+
 static void nothing_leads_out_of_the_directory(void **state UNUSED)
 {
 	make_directory("p");
@@ -130,6 +163,24 @@ static void only_the_variables_that_the_user_names_are_read(void **state UNUSED)
 	assert_string_equal(after.role.environment.items[0], "A=value");
 }
 
+/* Another process may fetch from there for minutes.  A directory cannot be locked at all. */
+static void files_that_are_there_need_no_lock(void **state UNUSED)
+{
+	static const char url[] = "https://example.com/roles.git";
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_free char *here_files = xasprintf("roles.cache/%s", sha256_text(url, digest));
+	cleanup_free char *commit = xasprintf("%s/0123", here_files);
+	cleanup_free char *lock = xasprintf("%s.lock", here_files);
+	make_directory("roles.cache");
+	make_directory(here_files);
+	make_directory(lock);
+	deck.paths.state = xstrdup(scratch);
+	assert_int_equal(role_restore(&deck, url, "0123", url, NULL), -1);
+	make_directory(commit);
+	assert_int_equal(role_restore(&deck, url, "0123", url, NULL), 0);
+	replace_string(&deck.paths.state, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +188,9 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_of_several_must_be_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_context_may_be_all_of_the_project, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(its_project_is_the_nearest, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_that_are_there_need_no_lock, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(nothing_leads_out_of_the_directory, set_up,
 						tear_down),

@@ -34,6 +34,16 @@ static void cache_close(struct cache *cache)
 #define cleanup_cache CLEANUP(cache_close)
 #define NO_CACHE      ((struct cache){ .directory = -1, .lock = FS_UNLOCKED })
 
+/* The files of a commit have its name only when they are complete, and never change.  So those who
+ * need them do not wait for one that fetches others. */
+static bool has_files(const struct deck *deck, const char *url, const char *commit)
+{
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_free char *path = xasprintf("%s/" CACHE "/%s/%s", deck->paths.state,
+					    sha256_text(url, digest), commit);
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static int open_cache(const struct deck *deck, const char *url, struct cache *ret,
 		      struct error *err)
 {
@@ -101,11 +111,10 @@ int role_restore(const struct deck *deck, const char *url, const char *commit, c
 	cleanup_free char *where = name_commit(url, commit, name), *shown = visible(where);
 	cleanup_free char *files = NULL;
 	bool has_commit = false;
-	if (open_cache(deck, url, &cache, err) < 0)
-		return -1;
-	if (faccessat(cache.directory, commit, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (has_files(deck, url, commit))
 		return 0;
-	if (snapshot_has(cache.repository, commit, &has_commit, err) < 0)
+	if (open_cache(deck, url, &cache, err) < 0 ||
+	    snapshot_has(cache.repository, commit, &has_commit, err) < 0)
 		return -1;
 	return has_commit ? find_files(&cache, commit, &files, err)
 			  : error_set(err, ERROR_NOT_FOUND,

@@ -77,20 +77,25 @@ static int find_file(const char *directory, char **ret, struct error *err)
 	return 0;
 }
 
-/* A role that is named by the directory of its file has the project's files, too. */
-static char *root_of(const char *directory, const char *top)
-{
-	const char *at = strstr(directory + strlen(or_empty(top)), "/" OF_ROLES);
-	const size_t length = strlen("/" OF_ROLES);
-	const bool is_inside = at && at > directory && (!at[length] || at[length] == '/');
-	return is_inside ? xstrndup(directory, (size_t)(at - directory)) : xstrdup(directory);
-}
-
 /* The directory of an absolute path.  The caller frees. */
 static char *directory_of(const char *path)
 {
 	const size_t length = (size_t)(path_basename(path) - path);
 	return xstrndup(path, length > 1 ? length - 1 : 1);
+}
+
+/* A role whose file is in PROJECT/.devcontainer or PROJECT/.devcontainer/NAME has the project's
+ * files, too.  The caller frees. */
+static char *root_of(const char *directory, const char *top)
+{
+	cleanup_free char *above = directory_of(directory);
+	const char *roles = streq(path_basename(directory), OF_ROLES) ? directory
+			    : streq(path_basename(above), OF_ROLES)   ? above
+								      : NULL;
+	cleanup_free char *project = roles ? directory_of(roles) : NULL;
+	const bool is_inside = project && path_is_below(project, top ? top : "/") &&
+			       !streq(project, "/");
+	return is_inside ? TAKE_PTR(project) : xstrdup(directory);
 }
 
 /* The real path of what a role names; it does not lead out of the directory. */
@@ -202,7 +207,8 @@ static int find_in(const struct role_place *place, struct role_source *source, s
 		return r < 0 ? -1 : refuse_directory(place->directory, err);
 	if (check_top(place, real, err) < 0 || find_file(real, &name, err) < 0)
 		return -1;
-	source->root = root_of(real, place->top);
+	cleanup_free char *path = path_join(real, name), *here = directory_of(path);
+	source->root = root_of(here, place->top);
 	source->where = TAKE_PTR(real);
 	return settle_path(source->where, name, source->root, &source->file, err);
 }
