@@ -6,6 +6,7 @@
 
 #include "base/program.h"
 #include "engine/place/container/build.h"
+#include "engine/place/container/pull.h"
 
 #define BASE "localhost/base:1"
 #define KEEP "agentdeck/keep:ad-0123abcd-api-demo"
@@ -158,6 +159,46 @@ static void a_base_that_is_missing_is_named(void **state UNUSED)
 	assert_string_equal(facts.base_name, "localhost/none:2");
 }
 
+static void a_failure_of_a_download_says_what_to_do(void **state UNUSED)
+{
+	/* As docker 20.10 and podman 4.3 say it. */
+	static const struct {
+		const char *words;
+		enum error_code code;
+		const char *remedy;
+	} cases[] = {
+		{ "failed to register layer: write /x: no space left on device", ERROR_CHILD,
+		  "free space" },
+		{ "toomanyrequests: You have reached your pull rate limit.", ERROR_CHILD, "wait" },
+		{ "pull access denied for x, repository does not exist or may require 'docker "
+		  "login'",
+		  ERROR_NOT_FOUND, "check its name" },
+		{ "unauthorized: authentication required", ERROR_CHILD, "log in" },
+		{ "manifest for x:9 not found: manifest unknown", ERROR_NOT_FOUND, "tag" },
+		{ "dial tcp: lookup example.com: no such host", ERROR_UNAVAILABLE, "network" },
+		{ "Client.Timeout exceeded while awaiting headers", ERROR_UNAVAILABLE, "network" },
+		{ "x509: certificate signed by unknown authority", ERROR_UNAVAILABLE,
+		  "the certificate" },
+		{ "something else", ERROR_CHILD, "by hand" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *remedy = NULL;
+		assert_int_equal(pull_explain(cases[i].words, &remedy), cases[i].code);
+		assert_non_null(strstr(remedy, cases[i].remedy));
+	}
+}
+
+/* A stranger can put a name of ours into a registry. */
+static void what_no_registry_has_is_not_downloaded(void **state UNUSED)
+{
+	static const char *const names[] = { "sha256:0123456789ab", "localhost/web:1",
+					     "agentdeck/default:latest" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_false(pull_is_possible(names[i]));
+	assert_true(pull_is_possible("debian:12"));
+	assert_true(pull_is_possible("localhost:5000/web:1"));
+}
+
 static void a_look_says_what_has_changed(void **state UNUSED)
 {
 	struct build_facts facts = { 0 };
@@ -198,6 +239,8 @@ int main(void)
 		TEST(a_build_that_fails_costs_nothing_and_says_its_last_lines),
 		TEST(whatever_goes_wrong_in_a_build_leaves_the_recipe),
 		TEST(a_base_that_is_missing_is_named),
+		TEST(a_failure_of_a_download_says_what_to_do),
+		TEST(what_no_registry_has_is_not_downloaded),
 		TEST(a_look_says_what_has_changed),
 		TEST(a_directory_to_build_from_has_a_dockerfile),
 #undef TEST

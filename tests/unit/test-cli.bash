@@ -1628,7 +1628,7 @@ case_container_recipe() {
 	import_image "$socket" web 1 && import_image "$socket" web 2 || fail 'the engine takes no image'
 	refused 2 'no default image yet: .*make it with agentdeck image build-default' \
 		add . -t a --agent demo --container --engine "unix://$socket"
-	refused 2 'has no image web:3, and agentdeck downloads none' \
+	refused 2 'has no image web:3: add --pull to download it, or name another one' \
 		add . -t a --agent demo --container --engine "unix://$socket" --image web:3
 	# podman's address answers, and docker's does not
 	deck+=("DOCKER_HOST=unix:///nowhere" "CONTAINER_HOST=unix://$socket")

@@ -19,6 +19,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 	} others[] = {
 		{ "--image", options->image },
 		{ "--build", options->build },
+		{ "--pull", options->pull },
 		{ "--role", options->role },
 		{ "--devcontainer", options->devcontainer },
 		{ "--engine", options->engine },
@@ -53,6 +54,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 		.engine = options->engine,
 		.image = options->image,
 		.build = options->build,
+		.may_pull = options->pull,
 		.network = options->network,
 		.auth = options->auth,
 		.program = options->program,

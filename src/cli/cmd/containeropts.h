@@ -10,6 +10,7 @@
 struct container_options {
 	bool is_wished;  /* --container */
 	bool is_refused; /* --no-container */
+	bool pull;
 	const char *engine, *image, *build, *role, *devcontainer, *network, *auth, *program, *cpus;
 	struct strvec mounts, environment, secrets, cap_add;
 };
@@ -20,8 +21,9 @@ struct container_options {
 	{ 0, "container", NULL, "run it in a container", TO_FLAG(member.is_wished) },              \
 		{ 0, "no-container", NULL, "run it on this host, whatever config.toml says",       \
 		  TO_FLAG(member.is_refused) },                                                    \
-		{ 0, "image", "IMAGE", "its image; agentdeck downloads none",                      \
-		  TO_TEXT(member.image) },                                                         \
+		{ 0, "image", "IMAGE", "its image, which the engine has", TO_TEXT(member.image) }, \
+		{ 0, "pull", NULL, "download what the engine lacks of its image and of its build", \
+		  TO_FLAG(member.pull) },                                                          \
 		{ 0, "build", "PATH", "build its image from the Dockerfile in this directory",     \
 		  TO_TEXT(member.build) },                                                         \
 		{ 0, "role", "WHAT",                                                               \

@@ -25,6 +25,9 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
+/* The engine lacks an image, and its user does not want it now. */
+enum { IMAGE_MISSING = 1 };
+
 /* The build takes a minute, and progress is for a person at a terminal. */
 static void show_phase(const char *phase, void *data UNUSED)
 {
@@ -52,40 +55,71 @@ static int make_image(const struct app *app, const struct options *given, FILE *
 	return 0;
 }
 
+static int offer_default(struct app *app, const struct container_order *order,
+			 const struct error *why, struct error *err)
+{
+	if (app->json || !ask_is_possible() || !program_is_installed(CONTAINER_IMAGE_PROGRAM))
+		return IMAGE_MISSING;
+	complain("%s", why->message);
+	if (ask_yes("Make it now? That takes a minute or two, and downloads Debian's packages.",
+		    "The image was not made.", NULL) != 0)
+		return IMAGE_MISSING;
+	const struct options given = { .engine = order->engine };
+	return make_image(app, &given, stderr, err);
+}
+
+static int offer_download(struct app *app, const char *image, const struct error *why)
+{
+	cleanup_free char *question = xasprintf("Download %s now?", image);
+	const struct consent consent = { question, "The image was not downloaded.", "--pull",
+					 why->message, why->code };
+	if (!app->json && ask_is_possible())
+		complain("%s", why->message);
+	return ask_consent(app, &consent, NULL) == 0 ? 0 : IMAGE_MISSING;
+}
+
+/* Until the engine has all images: a build can begin from several. */
+static int add(struct app *app, const struct lifecycle_new *wish,
+	       const struct container_order *given, struct instance **ret, struct error *err)
+{
+	struct container_order order = *given;
+	struct lifecycle_new asking = *wish;
+	cleanup_strvec struct strvec agreed = { 0 };
+	bool was_made = false;
+	asking.container = &order;
+	for (;;) {
+		cleanup_free char *missing = NULL;
+		struct error why = { 0 };
+		order.ret_missing = &missing;
+		order.pulls = &agreed;
+		if (lifecycle_add(&app->deck, &asking, ret, &why) == 0)
+			return 0;
+		const bool is_default = streq(or_empty(missing), CONTAINER_DEFAULT_IMAGE);
+		const int r = !missing || was_made ? IMAGE_MISSING
+			      : is_default         ? offer_default(app, given, &why, err)
+						   : offer_download(app, missing, &why);
+		if (r == IMAGE_MISSING)
+			return error_move(err, &why);
+		error_clear(&why);
+		if (r < 0)
+			return -1;
+		was_made = is_default;
+		strvec_push(&agreed, missing);
+	}
+}
+
 int image_add(struct app *app, const struct lifecycle_new *wish, struct instance **ret,
 	      struct error *err)
 {
-	struct error why = { 0 };
-	bool lacks_default_image = false;
-	struct container_order container = { 0 };
 	cleanup_role_answers struct role_answers answers = { 0 };
-	struct lifecycle_new asking = *wish;
 	stages_enter(&app->deck, STAGE_ROLE);
-	if (wish->container && wish->container->role &&
-	    role_consent(app, wish->container->role, err) < 0)
+	if (!wish->container)
+		return lifecycle_add(&app->deck, wish, ret, err);
+	struct container_order order = *wish->container;
+	if ((order.role && role_consent(app, order.role, err) < 0) ||
+	    role_ask_variables(app, &order, &answers, err) < 0)
 		return -1;
-	if (wish->container) {
-		container = *wish->container;
-		container.ret_lacks_default_image = &lacks_default_image;
-		asking.container = &container;
-		if (role_ask_variables(app, &container, &answers, err) < 0)
-			return -1;
-	}
-	int r = lifecycle_add(&app->deck, &asking, ret, &why);
-	if (r == 0)
-		return 0;
-	if (!lacks_default_image || app->json || !ask_is_possible() ||
-	    !program_is_installed(CONTAINER_IMAGE_PROGRAM))
-		return error_move(err, &why);
-	complain("%s", why.message);
-	if (ask_yes("Make it now? That takes a minute or two, and downloads Debian's packages.",
-		    "The image was not made.", NULL) != 0)
-		return error_move(err, &why);
-	error_clear(&why);
-	const struct options order = { .engine = wish->container->engine };
-	return make_image(app, &order, stderr, err) < 0
-		       ? -1
-		       : lifecycle_add(&app->deck, &asking, ret, err);
+	return add(app, wish, &order, ret, err);
 }
 
 static int cmd_image(struct app *app, struct error *err)

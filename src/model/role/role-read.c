@@ -177,7 +177,7 @@ static void read_build(struct reading *reading, struct json_object *value)
 		RUNS("context", string, read_context),
 		RUNS("target", string, read_target),
 		RUNS("args", object, read_build_args),
-		NOTES("cacheFrom", "left out: agentdeck downloads no images"),
+		NOTES("cacheFrom", "left out: a build downloads nothing"),
 		IS_REFUSED("options", "options of docker build"),
 	};
 	read_table(reading, value, keys, ARRAY_SIZE(keys), ROLE_NOTE);

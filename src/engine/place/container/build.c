@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "driver/context/context.h"
 #include "engine/deck/stages.h"
+#include "engine/place/container/saying.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +22,6 @@
 
 enum {
 	BUILD_MS = 1800000,
-	QUIET_MS = 1000, /* what takes longer is shown while it runs */
-	LAST_LINES = 10,
 	TAG_DIGITS = 12,
 };
 
@@ -116,66 +115,37 @@ static int find_missing(struct engine *engine, const struct dockerfile_bases *ba
 	return 0;
 }
 
+int build_find_missing(struct engine *engine, const struct recipe *recipe, char **ret,
+		       struct error *err)
+{
+	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+	const struct context context = context_of(recipe);
+	const char *missing = NULL;
+	const int r = context_bases(&context, &bases, err);
+	if (r != 0)
+		return r < 0 ? -1 : refuse_directory(recipe->build, err);
+	if (find_missing(engine, &bases, &missing, err) < 0)
+		return -1;
+	*ret = xstrdup_or_null(missing);
+	return 0;
+}
+
+/* A build would download it by itself. */
 static int check_bases(struct engine *engine, const struct recipe *recipe,
 		       const struct dockerfile_bases *bases, struct error *err)
 {
 	const char *missing;
 	if (find_missing(engine, bases, &missing, err) < 0)
 		return -1;
-	if (!missing)
-		return 0;
-	cleanup_free char *shown = visible(missing);
-	return error_set(err, ERROR_NOT_FOUND,
-			 "%s/" CONTEXT_DOCKERFILE " begins from %s, which %s does not have, and "
-			 "agentdeck downloads none: get it with %s pull %s",
-			 recipe->build, shown, recipe->engine, recipe->engine, shown);
+	cleanup_free char *shown = visible(or_empty(missing));
+	return missing ? error_set(err, ERROR_NOT_FOUND,
+				   "%s/" CONTEXT_DOCKERFILE " begins from %s, which %s does not "
+				   "have: get it with %s pull %s",
+				   recipe->build, shown, recipe->engine, recipe->engine, shown)
+		       : 0;
 }
 
 /* ---- the build ------------------------------------------------------------------------------- */
-
-struct output {
-	const struct deck *deck;
-	int64_t since_ms;
-	struct strvec lines; /* the last ones */
-	size_t told;         /* how many of them were told */
-};
-
-static void output_clear(struct output *output)
-{
-	strvec_clear(&output->lines);
-}
-
-static void tell(struct output *output)
-{
-	for (; output->told < output->lines.count; output->told++)
-		if (output->deck->on_progress)
-			output->deck->on_progress(output->lines.items[output->told], false);
-}
-
-static void on_line(const char *line, void *data)
-{
-	struct output *output = data;
-	strvec_push_take(&output->lines, visible(line));
-	stages_say(output->deck, output->lines.items[output->lines.count - 1]);
-	if (clock_ms() - output->since_ms >= QUIET_MS)
-		tell(output);
-	if (output->lines.count <= LAST_LINES)
-		return;
-	free(output->lines.items[0]);
-	output->lines.count--;
-	memmove(output->lines.items, output->lines.items + 1,
-		(output->lines.count + 1) * sizeof(*output->lines.items));
-	output->told -= output->told > 0;
-}
-
-static void tell_last_words(const struct output *output)
-{
-	for (size_t i = 0; i < output->lines.count; i++) {
-		log_error("build: %s", output->lines.items[i]);
-		if (output->deck->on_progress)
-			output->deck->on_progress(output->lines.items[i], true);
-	}
-}
 
 /* Roles can build several images from one directory. */
 static char *scratch_tag(const struct recipe *recipe, const char *digest)
@@ -204,7 +174,7 @@ static int run_build(struct deck *deck, struct engine *engine, const struct reci
 		     const struct packed *packed, struct engine_image *ret, struct error *err)
 {
 	const char *digest = packed->digest;
-	CLEANUP(output_clear) struct output output = { .deck = deck, .since_ms = clock_ms() };
+	cleanup_saying struct saying saying = { .deck = deck, .since_ms = clock_ms() };
 	cleanup_free char *tag = scratch_tag(recipe, digest), *id = NULL;
 	cleanup_json struct json_object *labels = json_object_new_object();
 	cleanup_json struct json_object *args = json_of_args(recipe);
@@ -222,14 +192,14 @@ static int run_build(struct deck *deck, struct engine *engine, const struct reci
 		.target = recipe->build_target,
 		.args = args,
 		.labels = labels,
-		.progress = on_line,
-		.data = &output,
+		.progress = saying_add,
+		.data = &saying,
 		.deadline_ms = clock_ms() + BUILD_MS,
 	};
 	if (lseek(packed->tar, 0, SEEK_SET) < 0)
 		return error_set_errno(err, errno, "read the build's files again");
 	if (engine_build(engine, &build, &id, err) < 0) {
-		tell_last_words(&output);
+		saying_end_badly(&saying);
 		return -1;
 	}
 	int r = engine_inspect_image(engine, id, ret, err);

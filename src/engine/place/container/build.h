@@ -13,6 +13,11 @@
 /* Is this a directory to build from?  *ret, the caller's, is its real path.  ERROR_NOT_FOUND. */
 int build_find(const char *directory, char **ret, struct error *err);
 
+/* The first of the images that the build begins from and that the engine does not have; NULL: it
+ * has all.  *ret is the caller's. */
+int build_find_missing(struct engine *engine, const struct recipe *recipe, char **ret,
+		       struct error *err);
+
 /* Build the image of recipe->build, and write into the recipe what came of it: the image with its
  * layers, the digest of the directory's content, the base.  Until build_settle() the image has only
  * a name by its content, agentdeck/build:<digest>.  deck->on_progress gets what the build says.

@@ -9,6 +9,8 @@
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
  *   reach.c    are the container's files, socket and processes those of this host?
  *   build.c    the image of a Dockerfile (build.h)
+ *   pull.c     an image of a registry (pull.h)
+ *   saying.c   what other programs say meanwhile (saying.h)
  *   begin.c    begin: the container, the agent in it, the window on it
  *   end.c      end the run; free what is kept for the next one
  *   events.c   the commands of a role, before the agent
@@ -174,6 +176,10 @@ int events_run(struct deck *deck, struct instance *instance, const struct place_
 
 /* ---- exec.c ---- */
 
+/* The engine's own program, with what makes it speak to the engine of the recipe.  purpose: "run a
+ * command".  ERROR_UNAVAILABLE: it is not installed. */
+int container_push_client(const struct recipe *recipe, const char *purpose, struct strvec *ret,
+			  struct error *err);
 int container_exec(const struct instance *instance, const struct strvec *command,
 		   struct place_exec *ret, struct error *err);
 /* Remove the tickets of commands that were killed. */

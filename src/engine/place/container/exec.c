@@ -16,8 +16,8 @@
 
 #define TICKET "exec-"
 
-/* The program of the engine, with what makes it speak to the engine of the recipe. */
-static int push_client(const struct recipe *recipe, struct strvec *ret, struct error *err)
+int container_push_client(const struct recipe *recipe, const char *purpose, struct strvec *ret,
+			  struct error *err)
 {
 	static const struct {
 		const char *option, *name;
@@ -30,8 +30,7 @@ static int push_client(const struct recipe *recipe, struct strvec *ret, struct e
 	const char *name = is_podman ? "podman" : "docker";
 	if (!program_is_installed(name))
 		return error_set(err, ERROR_UNAVAILABLE,
-				 "a command in the container needs the program %s: install it",
-				 name);
+				 "the program %s is missing to %s: install it", name, purpose);
 	strvec_push(ret, name);
 	strvec_push(ret, is_podman ? "--url" : "--host");
 	strvec_push(ret, recipe->address);
@@ -81,7 +80,8 @@ int container_exec(const struct instance *instance, const struct strvec *command
 	if (!instance_has_container(instance) || !run.capsule || !place_is_live(&run))
 		return error_set(err, ERROR_INVALID,
 				 "its container is not running: start the session first");
-	if (push_client(recipe, argv, err) < 0 || make_ticket(run.capsule, &exec, err) < 0)
+	if (container_push_client(recipe, "run a command in the container", argv, err) < 0 ||
+	    make_ticket(run.capsule, &exec, err) < 0)
 		return -1;
 	strvec_push_array(argv, (const char *const[]){ "exec", "--interactive", NULL });
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))

@@ -8,6 +8,7 @@
 #include "engine/deck/stages.h"
 #include "engine/place/container/build.h"
 #include "engine/place/container/nesting.h"
+#include "engine/place/container/pull.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -329,33 +330,49 @@ static int take_program(struct deck *deck, const struct instance *instance, bool
 /* ---- the engine and its image ---------------------------------------------------------------- */
 
 /* wish: the engine as it was asked for; NULL: any. */
-static int refuse_image(const char *engine, const char *wish, const char *image, struct error *err)
+static int refuse_default(const char *engine, const char *wish, struct error *err)
 {
-	cleanup_free char *shown = visible(image);
-	if (streq(image, CONTAINER_DEFAULT_IMAGE))
-		return error_set(err, ERROR_NOT_FOUND,
-				 "%s has no default image yet: %smake it with agentdeck image "
-				 "build-default%s%s, or name an image with --image IMAGE",
-				 engine,
-				 program_is_installed(CONTAINER_IMAGE_PROGRAM)
-					 ? ""
-					 : "install mmdebstrap, and ",
-				 wish ? " --engine " : "", or_empty(wish));
 	return error_set(err, ERROR_NOT_FOUND,
-			 "%s has no image %s, and agentdeck downloads none: get it with %s pull "
-			 "%s, or name another one with --image IMAGE",
-			 engine, shown, engine, shown);
+			 "%s has no default image yet: %smake it with agentdeck image "
+			 "build-default%s%s, or name an image with --image IMAGE",
+			 engine,
+			 program_is_installed(CONTAINER_IMAGE_PROGRAM) ? ""
+								       : "install mmdebstrap, and ",
+			 wish ? " --engine " : "", or_empty(wish));
 }
 
-static int settle_image(struct engine *engine, const char *wish, const char *image,
-			struct recipe *recipe, struct error *err)
+static int refuse_image(const struct recipe *recipe, const char *image, struct error *err)
+{
+	cleanup_free char *shown = visible(image);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "%s has no image %s: get it with %s pull %s, or name another one",
+			 recipe->engine, shown, recipe->engine, shown);
+}
+
+/* Its user can agree to a download, unless no registry can have it. */
+static int refuse_missing(const struct container_order *order, const struct recipe *recipe,
+			  const char *image, struct error *err)
+{
+	cleanup_free char *shown = visible(image);
+	cleanup_free char *why = recipe->build
+					 ? xasprintf("%s/" CONTEXT_DOCKERFILE
+						     " begins from %s, which %s does not have",
+						     recipe->build, shown, recipe->engine)
+					 : xasprintf("%s has no image %s", recipe->engine, shown);
+	return error_set(err, ERROR_NOT_FOUND, "%s: %s%s", why,
+			 pull_is_possible(image) ? "add --pull to download it" : "make or load it",
+			 order->role || recipe->build ? ""
+						      : ", or name another one with --image IMAGE");
+}
+
+/* ENGINE_ABSENT. */
+static int settle_image(struct engine *engine, const char *image, struct recipe *recipe,
+			struct error *err)
 {
 	cleanup_engine_image struct engine_image found = { 0 };
 	int r = engine_inspect_image(engine, image, &found, err);
-	if (r < 0)
-		return -1;
-	if (r == ENGINE_ABSENT)
-		return refuse_image(recipe->engine, wish, image, err);
+	if (r != 0)
+		return r;
 	replace_string(&recipe->image, image);
 	replace_string(&recipe->image_id, found.id);
 	strvec_clear(&recipe->layers);
@@ -366,6 +383,60 @@ static int settle_image(struct engine *engine, const char *wish, const char *ima
 	replace_string(&recipe->base_id, NULL);
 	strvec_clear(&recipe->base_layers);
 	return 0;
+}
+
+/* Download an image that the engine lacks, if its user agrees. */
+static int get_image(struct deck *deck, struct engine *engine, const struct container_order *order,
+		     const struct recipe *recipe, const char *image, struct error *err)
+{
+	cleanup_engine_image struct engine_image found = { 0 };
+	const bool may_pull = order->may_pull ||
+			      (order->pulls && strvec_contains(order->pulls, image));
+	int r;
+	if (!may_pull || !pull_is_possible(image)) {
+		if (order->ret_missing && pull_is_possible(image))
+			replace_string(order->ret_missing, image);
+		return refuse_missing(order, recipe, image, err);
+	}
+	if (pull_image(deck, recipe, image, err) < 0)
+		return -1;
+	r = engine_inspect_image(engine, image, &found, err);
+	return r > 0 ? refuse_image(recipe, image, err) : r;
+}
+
+static int choose_image(struct deck *deck, struct engine *engine,
+			const struct container_order *order, struct recipe *recipe,
+			struct error *err)
+{
+	const char *image = order->image ? order->image : CONTAINER_DEFAULT_IMAGE;
+	const int r = settle_image(engine, image, recipe, err);
+	if (r != ENGINE_ABSENT)
+		return r;
+	if (streq(image, CONTAINER_DEFAULT_IMAGE)) {
+		if (order->ret_missing)
+			replace_string(order->ret_missing, image);
+		return refuse_default(recipe->engine, order->engine, err);
+	}
+	stages_enter(deck, STAGE_IMAGE);
+	if (get_image(deck, engine, order, recipe, image, err) < 0)
+		return -1;
+	const int after = settle_image(engine, image, recipe, err);
+	return after > 0 ? refuse_image(recipe, image, err) : after;
+}
+
+static int get_bases(struct deck *deck, struct engine *engine, const struct container_order *order,
+		     const struct recipe *recipe, struct error *err)
+{
+	stages_enter(deck, STAGE_BASE);
+	for (;;) {
+		cleanup_free char *missing = NULL;
+		if (build_find_missing(engine, recipe, &missing, err) < 0)
+			return -1;
+		if (!missing)
+			return 0;
+		if (get_image(deck, engine, order, recipe, missing, err) < 0)
+			return -1;
+	}
 }
 
 /* In Docker's rootless engine root of the container is the engine's user.  Podman is asked to keep
@@ -395,17 +466,11 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	recipe->tls = TAKE_PTR(address.tls);
 	recipe->context = TAKE_PTR(address.context);
 	recipe->user = user_of(&facts);
-	if (recipe->build)
-		return build_image(deck, engine, recipe, err);
-	const char *image = order->image ? order->image : CONTAINER_DEFAULT_IMAGE;
-	struct error why = { 0 };
-	int r = settle_image(engine, order->engine, image, recipe, &why);
-	if (r == 0)
-		return 0;
-	if (order->ret_lacks_default_image)
-		*order->ret_lacks_default_image = why.code == ERROR_NOT_FOUND &&
-						  streq(image, CONTAINER_DEFAULT_IMAGE);
-	return error_move(err, &why);
+	if (!recipe->build)
+		return choose_image(deck, engine, order, recipe, err);
+	return get_bases(deck, engine, order, recipe, err) < 0
+		       ? -1
+		       : build_image(deck, engine, recipe, err);
 }
 
 static struct engine_address address_of(const struct recipe *recipe)
@@ -663,9 +728,11 @@ static int change_image(const char *image, struct recipe *recipe, struct error *
 {
 	cleanup_engine struct engine *engine = NULL;
 	cleanup_free char *before = xstrdup(or_empty(recipe->image_id));
-	if (container_open_engine(recipe, &engine, err) < 0 ||
-	    settle_image(engine, recipe->engine, image, recipe, err) < 0)
+	if (container_open_engine(recipe, &engine, err) < 0)
 		return -1;
+	const int r = settle_image(engine, image, recipe, err);
+	if (r != 0)
+		return r < 0 ? -1 : refuse_image(recipe, image, err);
 	log_info("image: %s -> %s", before, recipe->image_id);
 	return 0;
 }

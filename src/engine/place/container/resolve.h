@@ -34,9 +34,13 @@ struct container_order {
 	/* Variables of the agent's login, by its entry: with auth "token", those of them that are
 	 * set become secrets, unless secrets names one of them. */
 	const struct strvec *login;
-	/* Set by a resolution that failed for no other reason than that the engine lacks the
+	/* What the engine lacks is downloaded: all of it, or the images of these names.  Never the
 	 * default image. */
-	bool *ret_lacks_default_image;
+	bool may_pull;
+	const struct strvec *pulls;
+	/* Set by a resolution that failed for no other reason than that the engine lacks this
+	 * image.  The caller's; or NULL. */
+	char **ret_missing;
 };
 
 /* The part that asks no engine: check the order, and write it into the recipe.  A source of a mount
@@ -46,8 +50,9 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 /* The recipe for a container of the instance, whose directory, group, limits and argv are set;
  * *ret is the caller's.  What the order does not say, the configuration says.  container_place()
  * completes it.  ERROR_UNAVAILABLE: no engine answers.  ERROR_NOT_FOUND: the image or the agent's
- * program; the message says how to get it.  An image that is built has its final name only after
- * container_keep(); container_drop() removes it if the session does not come to be. */
+ * program; the message says how to get it.  Also the errors of pull_image().  An image that is
+ * built has its final name only after container_keep(); container_drop() removes it if the session
+ * does not come to be. */
 int container_resolve(struct deck *deck, const struct container_order *order,
 		      const struct instance *instance, struct recipe **ret, struct error *err);
 
