@@ -65,7 +65,7 @@ COVERS=(
 	"src/model/session/manifest|tests/unit/test-instance.c tests/unit/test-store.c"
 	"src/ui/draw/|tests/unit/test-dashboard.bash tests/unit/test-wall.bash"
 	"src/ui/main/|tests/unit/test-dashboard.bash tests/unit/test-wall.bash"
-	"src/model/question/questions|tests/unit/test-ui.c tests/unit/test-cli.bash"
+	"src/model/question/questions|tests/unit/test-ui-ask.c tests/unit/test-cli.bash"
 	"src/ui/state/wall|tests/unit/test-wall.bash"
 	"src/ui/term/|tests/unit/test-dashboard.bash"
 	"src/view/|tests/unit/test-view.c"

@@ -2,59 +2,11 @@
  *
  * Keys go in, and what the program is to do comes out.
  */
-#include "unit/test.h"
+#include "unit/ui-fixture.h"
 
 #include "base/jsonio.h"
-#include "ui/state/ui.h"
 
 #include <string.h>
-
-static const key_code up = KEY_CODE_UP, down = KEY_CODE_DOWN, enter = KEY_CODE_ENTER,
-		      escape = KEY_CODE_ESCAPE;
-
-static struct ui *make(void)
-{
-	struct ui *ui = ui_new("default");
-	list_add(ui->list,
-		 &(struct facts){
-			 .key.id = "id-a", .title = "api", .created_us = 1, .doing = DOING_IDLE });
-	list_add(ui->list, &(struct facts){ .key.id = "id-b",
-					    .title = "web",
-					    .group = "work",
-					    .created_us = 2,
-					    .doing = DOING_WAITING });
-	return ui;
-}
-
-/* What the keys, up to 0, make the program do: "stop id-a <input". */
-/* What check() was last asked: the occasion, the last word but one of agentdeck settle. */
-static char asked_occasion[16];
-
-static void check(struct ui *ui, const key_code *keys, const char *expected)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	for (; *keys; keys++) {
-		static const char *const kinds[] = { "",        "quit",   "suspend",  "redraw",
-						     "profile", "attach", "terminal", "copy",
-						     "switch",  "ask",    "run",      "line",
-						     "form",    "find",   "launch",   "show" };
-		cleanup_wish struct wish wish = { 0 };
-		ui_key(ui, *keys, &wish);
-		if (wish.kind != WISH_NOTHING)
-			strbuf_addf(&text, "%s%s", text.length ? ";" : "", kinds[wish.kind]);
-		for (size_t i = 0; i < wish.words.count; i++)
-			strbuf_addf(&text, " %s", wish.words.items[i]);
-		for (size_t i = 0; i < wish.each.count; i++)
-			strbuf_addf(&text, " %zu:%s", wish.at, wish.each.items[i]);
-		if (wish.input)
-			strbuf_addf(&text, " <%s", wish.input);
-		if (wish.kind == WISH_ASK)
-			(void)snprintf(asked_occasion, sizeof(asked_occasion), "%s",
-				       wish.words.items[wish.words.count - 2]);
-	}
-	assert_string_equal(strbuf_text(&text), expected);
-}
-#define KEYS(...) ((const key_code[]){ __VA_ARGS__, 0 })
 
 static void actions_become_commands(void **state UNUSED)
 {
@@ -110,7 +62,7 @@ static void actions_become_commands(void **state UNUSED)
 		cleanup_ui struct ui *ui = make();
 		check(ui, cases[i].keys, cases[i].wish);
 		if (ui->is_waiting)
-			ui_line_ended(ui, "done", true);
+			ui_line_ended(ui, ui->ticket, "done", true);
 		assert_int_equal(ui->mode, MODE_LIST);
 	}
 }
@@ -127,7 +79,7 @@ static void a_refused_line_stays_open(void **state UNUSED)
 		assert_int_equal(wish.kind, WISH_LINE);
 		/* What is typed before the answer is for nobody. */
 		check(ui, KEYS('x', 'm', KEY_CODE_ENTER), "");
-		ui_line_ended(ui, "it is wrong", false);
+		ui_line_ended(ui, ui->ticket, "it is wrong", false);
 		assert_int_equal(ui->mode, MODE_LINE);
 		assert_string_equal(input_text(&ui->input), "y");
 		assert_string_equal(ui->message, "it is wrong");
@@ -140,10 +92,35 @@ static void a_refused_line_stays_open(void **state UNUSED)
 		check(ui, KEYS(escape), "");
 		assert_int_equal(ui->mode, MODE_LIST);
 		check(ui, KEYS('m', 'q'), "");
-		ui_line_ended(ui, "done", true);
+		ui_line_ended(ui, ui->ticket, "done", true);
 		assert_int_equal(ui->mode, MODE_LINE);
 		assert_string_equal(input_text(&ui->input), "q");
 	}
+}
+
+/* Of two that run, the one that the user sees counts, in whichever order they end. */
+static void a_line_waits_for_its_own_command(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	cleanup_wish struct wish first = { 0 }, second = { 0 };
+	check(ui, KEYS('m', 'y'), "");
+	ui_key(ui, enter, &first);
+	check(ui, KEYS(escape, 'm', 'z'), "");
+	ui_key(ui, enter, &second);
+	ui_line_ended(ui, first.ticket, "sent", true);
+	assert_true(ui->is_waiting);
+	ui_line_ended(ui, second.ticket, "it is wrong", false);
+	assert_int_equal(ui->mode, MODE_LINE);
+	check(ui, KEYS('!', escape, 'm', 'a'), "");
+	wish_clear(&first);
+	ui_key(ui, enter, &first);
+	check(ui, KEYS(escape, 'm', 'b'), "");
+	wish_clear(&second);
+	ui_key(ui, enter, &second);
+	ui_line_ended(ui, second.ticket, "it is wrong", false);
+	ui_line_ended(ui, first.ticket, "sent", true);
+	assert_int_equal(ui->mode, MODE_LINE);
+	assert_string_equal(input_text(&ui->input), "b");
 }
 
 static void what_is_not_confirmed_is_not_done(void **state UNUSED)
@@ -202,7 +179,7 @@ static void a_typed_line_has_the_keys_of_its_user(void **state UNUSED)
 	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 1), "");
 	assert_int_equal(ui->mode, MODE_LIST);
 	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 2), "line send --message-file - --session=id-a <x");
-	ui_line_ended(ui, "sent", true);
+	ui_line_ended(ui, ui->ticket, "sent", true);
 	/* It is no key of the line now, and no way out of it. */
 	check(ui, KEYS('m', 'x', 'C' & KEY_CODE_CTRL), "");
 	assert_int_equal(ui->mode, MODE_LINE);
@@ -301,381 +278,6 @@ static void the_mouse_answers_nothing(void **state UNUSED)
 	check(ui, KEYS(escape, 'm', KEY_CODE_WHEEL_DOWN, KEY_CODE_CLICK), "");
 	assert_int_equal(ui->mode, MODE_LINE);
 	assert_string_equal(input_text(&ui->input), "");
-}
-
-/* ---- what agentdeck asks ---------------------------------------------------------------------- */
-
-#define CHOICE(kind)           "{\"kind\": \"" kind "\", \"label\": \"" kind "\"}"
-#define ONE(choices)           "{\"title\": \"t\", \"prompt\": \"p\", \"choices\": [" choices "]}"
-#define ASKS(about, questions) ASKS_OF("id-a", about, questions)
-#define ASKS_OF(id, about, questions)                                         \
-	"{\"id\": \"" id "\", \"about\": \"" about "\", \"seen\": \"5ee9\", " \
-	"\"questions\": [" questions "]}"
-#define SEEN ONE(CHOICE("continue"))
-static const char asks_nothing[] = ASKS("nothing", "");
-static const char asks_end[] = ASKS(
-	"end", SEEN "," ONE(CHOICE("return") "," CHOICE("keep") "," CHOICE("clean")));
-static const char asks_launch[] = ASKS_OF(
-	"/here", "launch",
-	ONE(CHOICE("new") ",{\"kind\": \"resume\", \"label\": \"r\", \"session\": \"id-a\"}"));
-static const char asks_reuse[] = ASKS("reuse", ONE(CHOICE("keep") "," CHOICE("return")));
-static const char asks_removal[] = ASKS("removal",
-					SEEN "," ONE(CHOICE("keep") "," CHOICE("clean")));
-
-static const char asks_conflict[] = ASKS(
-	"conflict", ONE(CHOICE("keep") "," CHOICE("attach") "," CHOICE("fork") "," CHOICE("take")));
-
-static struct ui *make_undecided(void)
-{
-	struct ui *ui = ui_new("default");
-	list_add(ui->list,
-		 &(struct facts){
-			 .key.id = "id-a", .title = "api", .created_us = 1, .asks_first = true });
-	return ui;
-}
-
-/* What agentdeck says on this occasion becomes a command at once, or nothing. */
-static void check_said(struct ui *ui, const char *occasion, const char *text, const char *expected)
-{
-	cleanup_wish struct wish wish = { 0 };
-	cleanup_strbuf struct strbuf words = { 0 };
-	cleanup_free char *said = text && *text == '{' ? xasprintf("{\"occasion\": \"%s\", %s",
-								   occasion, text + 1)
-						       : xstrdup_or_null(text);
-	ui_asked(ui, said, &wish);
-	for (size_t i = 0; i < wish.words.count; i++)
-		strbuf_addf(&words, "%s%s", i ? " " : "", wish.words.items[i]);
-	if (wish.input)
-		strbuf_addf(&words, " <%s", wish.input);
-	assert_string_equal(strbuf_text(&words), expected);
-}
-
-/* On the one that the last keys have asked about. */
-static void check_asked(struct ui *ui, const char *text, const char *expected)
-{
-	check_said(ui, asked_occasion, text, expected);
-}
-
-/* ---- the form --------------------------------------------------------------------------------- */
-
-static void open_form(struct ui *ui)
-{
-	struct form_supply supply = { 0 };
-	check(ui, KEYS('c'), "form");
-	ui_open_form(ui, &supply, "/here");
-	assert_int_equal(ui->mode, MODE_FORM);
-}
-
-static void a_form_becomes_a_command(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	open_form(ui);
-	check(ui, KEYS(up, 'h', 'i', enter), "ask settle --json launch /here");
-	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --message-file - /here <hi");
-	/* once */
-	check(ui, KEYS(enter), "");
-	ui_launched(ui, "api: made and started", true);
-	assert_int_equal(ui->mode, MODE_LIST);
-	assert_string_equal(ui->message, "api: made and started");
-	open_form(ui);
-	check(ui, KEYS(enter), "ask settle --json launch /here");
-	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --no-wait /here");
-}
-
-static void a_form_takes_a_role(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	open_form(ui);
-	check(ui, KEYS(down, down, 'r', enter), "ask settle --json launch /here");
-	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --devcontainer --no-wait /here");
-	ui_launched(ui, "not yet", false);
-	check(ui, KEYS(down, 'a', enter), "ask settle --json launch /here");
-	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --role a --no-wait /here");
-}
-
-static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	open_form(ui);
-	check(ui, KEYS(escape), "");
-	assert_ptr_equal(ui->message, NULL);
-	open_form(ui);
-	check(ui, KEYS('x', enter), "ask settle --json launch /herex");
-	check_asked(ui, ASKS_OF("/herex", "nothing", ""), "launch --no-wait /herex");
-	ui_launched(ui, "no such directory", false);
-	assert_int_equal(ui->mode, MODE_FORM);
-	assert_string_equal(ui->form.problem, "no such directory");
-	check(ui, KEYS(escape), "");
-	assert_string_equal(ui->message, "What you typed is kept; c shows the form again.");
-	open_form(ui);
-	check(ui, KEYS('y', enter), "ask settle --json launch /herexy");
-	/* the question has failed */
-	check_asked(ui, NULL, "");
-	assert_int_equal(ui->mode, MODE_FORM);
-	check(ui, KEYS(enter), "ask settle --json launch /herexy");
-	check_asked(ui, ASKS_OF("/herexy", "nothing", ""), "launch --no-wait /herexy");
-	check(ui, KEYS(escape), "");
-	assert_string_equal(ui->message, "It is being made; c shows the form again.");
-	/* its user is elsewhere */
-	ui_launched(ui, "no such directory", false);
-	assert_int_equal(ui->mode, MODE_LIST);
-	assert_string_equal(ui->message, "no such directory");
-	open_form(ui);
-	check(ui, KEYS(enter), "ask settle --json launch /herexy");
-}
-
-/* Screens C and D, and the end of one that is undecided. */
-static void another_session_is_resumed_instead(void **state UNUSED)
-{
-	static const struct {
-		key_code first[4];
-		const char *then, *says, *wish;
-		key_code second[4];
-		const char *last;
-	} cases[] = {
-		{ { KEY_CODE_ENTER }, "launch launch --no-wait /here", NULL, NULL, { 0 }, NULL },
-		{ { KEY_CODE_ESCAPE }, "", NULL, NULL, { 0 }, NULL },
-		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle --json -- resume id-a",
-		  asks_nothing,
-		  "launch --no-wait --instead id-a /here",
-		  { 0 },
-		  NULL },
-		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle --json -- resume id-a",
-		  asks_reuse,
-		  "",
-		  { 'j', KEY_CODE_ENTER },
-		  "launch launch --no-wait --instead id-a /here" },
-		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle --json -- resume id-a",
-		  asks_reuse,
-		  "",
-		  { KEY_CODE_ENTER },
-		  "" },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		cleanup_ui struct ui *ui = make();
-		open_form(ui);
-		check(ui, KEYS(enter), "ask settle --json launch /here");
-		check_asked(ui, asks_launch, "");
-		check(ui, cases[i].first, cases[i].then);
-		if (cases[i].says)
-			check_asked(ui, cases[i].says, cases[i].wish);
-		if (cases[i].last)
-			check(ui, cases[i].second, cases[i].last);
-		assert_int_equal(ui->mode, MODE_FORM);
-	}
-}
-
-/* ---- the answers ------------------------------------------------------------------------------ */
-
-static void an_answer_is_passed_on(void **state UNUSED)
-{
-#define KEEPS  "run settle --answer keep --seen 5ee9 -- start id-a"
-#define CLEANS "run settle --answer clean --seen 5ee9 -- attach id-a"
-	static const struct {
-		key_code begin;
-		const char *says;
-		key_code keys[5];
-		const char *wish;
-	} cases[] = {
-		{ KEY_CODE_ENTER,
-		  asks_end,
-		  { KEY_CODE_ENTER, KEY_CODE_ENTER },
-		  "attach --asked -- id-a" },
-		{ 's', asks_end, { KEY_CODE_ENTER, KEY_CODE_ENTER }, "run start id-a" },
-		{ 's', asks_end, { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER }, KEEPS },
-		{ KEY_CODE_ENTER, asks_end, { KEY_CODE_ENTER, 'j', 'j', KEY_CODE_ENTER }, CLEANS },
-		{ 's', asks_end, { KEY_CODE_ESCAPE }, "" },
-		{ 's', asks_end, { KEY_CODE_ENTER, 'j', 'j', KEY_CODE_ESCAPE }, "" },
-		/* a y is no answer here */
-		{ 's', asks_end, { 'y', 's', KEY_CODE_ESCAPE }, "" },
-		{ 's', asks_reuse, { KEY_CODE_ENTER }, "" },
-		{ 's', asks_reuse, { 'j', KEY_CODE_ENTER }, "run start id-a" },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		cleanup_ui struct ui *ui = make_undecided();
-		check(ui, KEYS(cases[i].begin),
-		      cases[i].begin == 's' ? "ask settle --json -- start id-a"
-					    : "ask settle --json -- attach id-a");
-		check_asked(ui, cases[i].says, "");
-		assert_int_equal(ui->mode, MODE_DIALOG);
-		check(ui, cases[i].keys, cases[i].wish);
-		assert_int_equal(ui->mode, MODE_LIST);
-	}
-}
-
-/* What its user was about to do, and the answer. */
-static void who_has_the_conversation_is_asked_about(void **state UNUSED)
-{
-#define ANSWERS(kind, choice, occasion) \
-	kind " settle --answer " choice " --seen 5ee9 -- " occasion " id-a"
-	static const struct {
-		key_code begin[3];
-		const char *asks;
-		key_code keys[5];
-		const char *wish;
-	} cases[] = {
-		{ { 's' }, "start", { KEY_CODE_ENTER }, "" },
-		{ { 's' }, "start", { KEY_CODE_ESCAPE }, "" },
-		/* neither a y nor the key of the action is an answer */
-		{ { 's' }, "start", { 'y', 's', KEY_CODE_ENTER }, "" },
-		{ { 's' },
-		  "start",
-		  { 'j', KEY_CODE_ENTER },
-		  ANSWERS("terminal", "attach", "start") },
-		{ { 's' }, "start", { 'j', 'j', KEY_CODE_ENTER }, ANSWERS("run", "fork", "start") },
-		{ { 's' },
-		  "start",
-		  { 'j', 'j', 'j', KEY_CODE_ENTER },
-		  ANSWERS("run", "take", "start") },
-		/* who wants to attach is brought to what is started */
-		{ { KEY_CODE_ENTER },
-		  "attach",
-		  { 'j', 'j', KEY_CODE_ENTER },
-		  ANSWERS("terminal", "fork", "attach") },
-		{ { KEY_CODE_ENTER },
-		  "attach",
-		  { 'j', 'j', 'j', KEY_CODE_ENTER },
-		  ANSWERS("terminal", "take", "attach") },
-		{ { 'r', 'y' },
-		  "restart",
-		  { 'j', 'j', 'j', KEY_CODE_ENTER },
-		  ANSWERS("run", "take", "restart") },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		cleanup_ui struct ui *ui = make_undecided();
-		cleanup_free char *asks = xasprintf("ask settle --json -- %s id-a", cases[i].asks);
-		check(ui, cases[i].begin, asks);
-		check_asked(ui, asks_conflict, "");
-		assert_int_equal(ui->mode, MODE_DIALOG);
-		check(ui, cases[i].keys, cases[i].wish);
-		assert_int_equal(ui->mode, MODE_LIST);
-		if (!*cases[i].wish)
-			assert_string_equal(ui->message, "Nothing was done.");
-	}
-}
-
-static void a_restart_goes_on_if_nobody_has_the_conversation(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	check(ui, KEYS('r', 'y'), "ask settle --json -- restart id-a");
-	check_asked(ui, asks_nothing, "restart id-a");
-	assert_int_equal(ui->mode, MODE_LIST);
-}
-
-/* One after the other, and done at once at the end. */
-static void each_of_several_is_asked_about(void **state UNUSED)
-{
-	static const struct {
-		key_code keys[5];
-		const char *then, *wish;
-	} cases[] = {
-		{ { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER },
-		  "ask settle --json -- remove id-b",
-		  "remove --force --seen=id-a=5ee9 -- id-a id-b" },
-		{ { KEY_CODE_ENTER, KEY_CODE_ENTER },
-		  "ask settle --json -- remove id-b",
-		  "remove --force -- id-b" },
-		{ { KEY_CODE_ENTER, KEY_CODE_ESCAPE }, "", NULL },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		cleanup_ui struct ui *ui = make();
-		check(ui, KEYS(' ', down, ' ', 'd', 'd'), "ask settle --json -- remove id-a");
-		check_asked(ui, asks_removal, "");
-		check(ui, cases[i].keys, cases[i].then);
-		if (cases[i].wish)
-			check_asked(ui, ASKS_OF("id-b", "nothing", ""), cases[i].wish);
-		else
-			assert_string_equal(ui->message, "Nothing was done.");
-		assert_int_equal(ui->mode, MODE_LIST);
-	}
-}
-
-static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
-{
-	static const struct {
-		key_code keys[5];
-		const char *wish;
-	} cases[] = {
-		{ { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER },
-		  "run remove --force --seen=id-a=5ee9 -- id-a" },
-		{ { KEY_CODE_ENTER, KEY_CODE_ENTER }, "" },
-		{ { KEY_CODE_ESCAPE }, "" },
-		{ { 'd', 'y', KEY_CODE_ENTER, 'd', 'q' }, "" },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		cleanup_ui struct ui *ui = make();
-		check(ui, KEYS('d', 'd'), "ask settle --json -- remove id-a");
-		check_asked(ui, asks_removal, "");
-		check(ui, cases[i].keys, cases[i].wish);
-		assert_int_equal(ui->mode, MODE_LIST);
-	}
-	cleanup_ui struct ui *ui = make();
-	check(ui, KEYS('d', 'd'), "ask settle --json -- remove id-a");
-	check_asked(ui, asks_nothing, "remove --force -- id-a");
-	assert_int_equal(ui->mode, MODE_LIST);
-}
-
-static void what_comes_too_late_or_is_no_question_does_nothing(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make_undecided();
-	check(ui, KEYS('s', escape), "ask settle --json -- start id-a");
-	check_asked(ui, asks_nothing, "");
-	assert_string_equal(ui->message, "Nothing was done.");
-	static const char *const bad[] = {
-		"",
-		"[]",
-		"{\"id\": \"id-a\", \"about\": \"end\"}",
-		ASKS("end", ONE("")),
-		ASKS("removal", ONE(CHOICE("clean"))),
-		ASKS("end", ONE(CHOICE("never"))),
-		ASKS("end", SEEN "," SEEN "," SEEN),
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		check(ui, KEYS('s'), "ask settle --json -- start id-a");
-		check_asked(ui, bad[i], "");
-		assert_int_equal(ui->mode, MODE_LIST);
-		assert_true(ui->is_bad);
-	}
-	/* it failed, and its words are the news */
-	check(ui, KEYS('s'), "ask settle --json -- start id-a");
-	check_asked(ui, NULL, "");
-	assert_int_equal(ui->mode, MODE_LIST);
-}
-
-static void what_comes_too_late_is_not_for_another_action(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	check(ui, KEYS('r', 'y', escape, 'd', 'y'),
-	      "ask settle --json -- restart id-a;ask settle --json -- remove id-a");
-	check_said(ui, "restart", asks_nothing, "");
-	assert_int_equal(ui->mode, MODE_LOOKING);
-	check_said(ui, "remove", asks_removal, "");
-	assert_int_equal(ui->mode, MODE_DIALOG);
-}
-
-static void it_says_what_it_looks_at(void **state UNUSED)
-{
-	static const struct {
-		key_code keys[6];
-		const char *says;
-	} cases[] = {
-		{ { 's' }, "Looking at api ..." },
-		{ { KEY_CODE_ENTER }, "Looking at api ..." },
-		{ { 'r', 'y' }, "Looking at api ..." },
-		{ { 'd', 'y' }, "Looking at its work ..." },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		cleanup_ui struct ui *ui = make_undecided();
-		for (const key_code *key = cases[i].keys; *key; key++) {
-			cleanup_wish struct wish wish = { 0 };
-			ui_key(ui, *key, &wish);
-		}
-		assert_int_equal(ui->mode, MODE_LOOKING);
-		assert_string_equal(ui->question, cases[i].says);
-	}
 }
 
 static void a_search_narrows_as_it_is_typed(void **state UNUSED)
@@ -832,66 +434,6 @@ static void many_starts_ask_first(void **state UNUSED)
 	check(ui, KEYS('s', 's'), "run start id-a id-c id-d id-e id-f id-b");
 }
 
-#define PERMISSION(choices)                                                                \
-	"{\"id\": \"id-a\", \"question\": \"Bash\\n rm -rf build\", \"digest\": \"d1g\", " \
-	"\"choices\": [" choices "]}"
-
-static void a_permission_is_given_in_the_deck(void **state UNUSED)
-{
-	static const struct {
-		const char *asks;
-		key_code key, answer;
-		const char *wish;
-	} cases[] = {
-		{ PERMISSION(""), 'A', 'y', "run approve --question d1g -- id-a" },
-		{ PERMISSION(""), 'D', 'y', "run deny --question d1g -- id-a" },
-		{ PERMISSION(""), 'A', 'n', "" },
-		{ PERMISSION(""), 'A', KEY_CODE_ENTER, "" },
-		{ PERMISSION("\"1\""), 'D', 'y', "run deny --question d1g -- id-a" },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		cleanup_ui struct ui *ui = make();
-		cleanup_wish struct wish wish = { 0 };
-		cleanup_free char *asks = xasprintf("ask %s --json -- id-a",
-						    cases[i].key == 'A' ? "approve" : "deny");
-		check(ui, KEYS(cases[i].key), asks);
-		ui_asked(ui, cases[i].asks, &wish);
-		assert_int_equal(ui->mode, MODE_DIALOG);
-		assert_string_equal(ui->dialog.question.lines.items[1], " rm -rf build");
-		/* The dialog comes later than its key: a key that repeats answers nothing. */
-		check(ui, KEYS(cases[i].key, cases[i].key), "");
-		assert_int_equal(ui->mode, MODE_DIALOG);
-		check(ui, KEYS(cases[i].answer), cases[i].wish);
-		assert_int_equal(ui->mode, MODE_LIST);
-	}
-}
-
-static void a_permission_with_choices_is_asked_on_the_terminal(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	cleanup_wish struct wish wish = { 0 };
-	check(ui, KEYS('A'), "ask approve --json -- id-a");
-	ui_asked(ui, PERMISSION("\"1\", \"2\""), &wish);
-	assert_int_equal(wish.kind, WISH_TERMINAL);
-	assert_string_equal(wish.words.items[0], "approve");
-	assert_int_equal(ui->mode, MODE_LIST);
-}
-
-static void a_permission_of_another_session_is_not_shown(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	cleanup_wish struct wish wish = { 0 };
-	check(ui, KEYS('A', KEY_CODE_ESCAPE), "ask approve --json -- id-a");
-	ui_asked(ui, PERMISSION(""), &wish);
-	assert_int_equal(ui->mode, MODE_LIST);
-	check(ui, KEYS(down, down, 'A'), "ask approve --json -- id-b");
-	ui_asked(ui, PERMISSION(""), &wish);
-	assert_int_equal(ui->mode, MODE_LOOKING);
-	ui_asked(ui, "no JSON", &wish);
-	assert_int_equal(ui->mode, MODE_LIST);
-	assert_true(ui->is_bad);
-}
-
 static void enter_on_a_group_collapses_it(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -929,7 +471,7 @@ static void pasted_text_is_no_action(void **state UNUSED)
 	/* In a line it is text, and its end of line does not send it. */
 	check(ui, KEYS(escape, 'm', begin, 'a', enter, 'b', end), "");
 	check(ui, KEYS(enter), "line send --message-file - --session=id-a <a b");
-	ui_line_ended(ui, "sent", true);
+	ui_line_ended(ui, ui->ticket, "sent", true);
 	/* An end without a beginning, and a beginning without an end. */
 	check(ui, KEYS(end, begin, 'q', 'C' & KEY_CODE_CTRL, 'q'), "quit");
 }
@@ -956,6 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(actions_become_commands),
+		cmocka_unit_test(a_line_waits_for_its_own_command),
 		cmocka_unit_test(what_is_not_confirmed_is_not_done),
 		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),
 		cmocka_unit_test(a_question_has_keys_of_the_usual_kind),
@@ -967,18 +510,6 @@ int main(void)
 		cmocka_unit_test(an_answer_is_for_whom_the_question_named),
 		cmocka_unit_test(the_mouse_selects_and_attaches),
 		cmocka_unit_test(the_mouse_answers_nothing),
-		cmocka_unit_test(a_form_becomes_a_command),
-		cmocka_unit_test(a_form_takes_a_role),
-		cmocka_unit_test(a_form_survives_a_failure_and_an_escape),
-		cmocka_unit_test(another_session_is_resumed_instead),
-		cmocka_unit_test(an_answer_is_passed_on),
-		cmocka_unit_test(who_has_the_conversation_is_asked_about),
-		cmocka_unit_test(a_restart_goes_on_if_nobody_has_the_conversation),
-		cmocka_unit_test(each_of_several_is_asked_about),
-		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
-		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
-		cmocka_unit_test(what_comes_too_late_is_not_for_another_action),
-		cmocka_unit_test(it_says_what_it_looks_at),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(a_picker_only_chooses),
 		cmocka_unit_test(a_picker_leaves_the_cursor_to_its_user),
@@ -986,9 +517,6 @@ int main(void)
 		cmocka_unit_test(the_preview_is_there_where_it_fits),
 		cmocka_unit_test(the_next_deck_begins_where_the_last_one_ended),
 		cmocka_unit_test(many_starts_ask_first),
-		cmocka_unit_test(a_permission_is_given_in_the_deck),
-		cmocka_unit_test(a_permission_with_choices_is_asked_on_the_terminal),
-		cmocka_unit_test(a_permission_of_another_session_is_not_shown),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),

@@ -216,14 +216,21 @@ static void suspend(struct dashboard *dashboard)
 
 static void grant(struct dashboard *dashboard, const struct wish *wish);
 
+struct inquiry {
+	struct dashboard *dashboard;
+	unsigned ticket;
+};
+
 static void on_asked(const struct child_result *result, const struct error *failure, void *context)
 {
-	struct dashboard *dashboard = context;
+	cleanup_free struct inquiry *inquiry = context;
+	struct dashboard *dashboard = inquiry->dashboard;
 	cleanup_wish struct wish wish = { 0 };
 	const bool is_told = result && result->exit_status == 0;
-	if (!is_told && dashboard->ui->mode == MODE_LOOKING)
+	if (!is_told && ui_awaits(dashboard->ui, inquiry->ticket))
 		errand_tell(&dashboard->errands, result, failure);
-	ui_asked(dashboard->ui, is_told ? strbuf_text(&result->output) : NULL, &wish);
+	ui_asked(dashboard->ui, inquiry->ticket, is_told ? strbuf_text(&result->output) : NULL,
+		 &wish);
 	dashboard->is_changed = dashboard->is_urgent = true;
 	grant(dashboard, &wish);
 }
@@ -232,7 +239,9 @@ static void on_asked(const struct child_result *result, const struct error *fail
 static void ask(struct dashboard *dashboard, const struct wish *wish)
 {
 	const struct errand errand = { .words = &wish->words, .timeout_ms = ASK_MS };
-	errand_start(&dashboard->errands, &errand, on_asked, dashboard);
+	struct inquiry *inquiry = xcalloc(1, sizeof(*inquiry));
+	*inquiry = (struct inquiry){ dashboard, wish->ticket };
+	errand_start(&dashboard->errands, &errand, on_asked, inquiry);
 }
 
 static void open_form(struct dashboard *dashboard)

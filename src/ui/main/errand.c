@@ -88,42 +88,28 @@ static char *words_of(const struct child_result *result)
 	return words ? words : child_last_words(&outcome);
 }
 
-typedef void (*teller)(struct ui *ui, const char *text, bool is_bad);
-
-static void tell_line(struct ui *ui, const char *text, bool is_bad)
-{
-	ui_line_ended(ui, text, !is_bad);
-}
-
-static void tell_by(struct errands *errands, const struct child_result *result,
-		    const struct error *failure, teller tell)
+/* The news, of a command with this ticket (0: it has none). */
+static void tell(struct errands *errands, unsigned ticket, const char *text, bool is_bad)
 {
 	*errands->is_changed = true;
-	if (!result) {
-		cleanup_free char *shown = visible(failure->message);
-		tell(errands->ui, shown, true);
-		return;
-	}
-	cleanup_free char *words = words_of(result);
+	if (ticket)
+		ui_line_ended(errands->ui, ticket, text, !is_bad);
+	else
+		ui_tell(errands->ui, text, is_bad);
+}
+
+static void tell_result(struct errands *errands, unsigned ticket, const struct child_result *result,
+			const struct error *failure)
+{
+	cleanup_free char *words = result ? words_of(result) : visible(failure->message);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
-	tell(errands->ui, text, result->exit_status != 0);
+	tell(errands, ticket, text, !result || result->exit_status != 0);
 }
 
 void errand_tell(struct errands *errands, const struct child_result *result,
 		 const struct error *failure)
 {
-	tell_by(errands, result, failure, ui_tell);
-}
-
-static void on_result(const struct child_result *result, const struct error *failure, void *context)
-{
-	errand_tell(context, result, failure);
-}
-
-static void on_line_result(const struct child_result *result, const struct error *failure,
-			   void *context)
-{
-	tell_by(context, result, failure, tell_line);
+	tell_result(errands, 0, result, failure);
 }
 
 void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
@@ -145,11 +131,23 @@ void errand_start(struct errands *errands, const struct errand *errand, runner_h
 	runner_start(errands->loop, &request, handler, context);
 }
 
+struct once {
+	struct errands *errands;
+	unsigned ticket;
+};
+
+static void on_result(const struct child_result *result, const struct error *failure, void *context)
+{
+	cleanup_free struct once *once = context;
+	tell_result(once->errands, once->ticket, result, failure);
+}
+
 static void run_once(struct errands *errands, const struct wish *wish)
 {
 	const struct errand errand = { .words = &wish->words, .input = wish->input };
-	errand_start(errands, &errand, wish->kind == WISH_LINE ? on_line_result : on_result,
-		     errands);
+	struct once *once = xcalloc(1, sizeof(*once));
+	*once = (struct once){ errands, wish->ticket };
+	errand_start(errands, &errand, on_result, once);
 }
 
 /* ---- one command for each of several sessions ------------------------------------------------- */
@@ -160,7 +158,7 @@ struct series {
 	size_t at;
 	size_t next, failed;
 	char *why; /* the first failure; NULL: none */
-	teller tell;
+	unsigned ticket;
 };
 
 static void series_free(struct series *series)
@@ -179,8 +177,7 @@ static void tell_series(const struct series *series)
 						      series->why)
 					  : xasprintf("agentdeck %s: %zu sessions done",
 						      series->words.items[0], series->each.count);
-	*series->errands->is_changed = true;
-	series->tell(series->errands->ui, text, series->failed > 0);
+	tell(series->errands, series->ticket, text, series->failed > 0);
 }
 
 static void on_one(const struct child_result *result, const struct error *failure, void *context);
@@ -224,7 +221,7 @@ static void begin_series(struct errands *errands, const struct wish *wish)
 	struct series *series = xcalloc(1, sizeof(*series));
 	series->errands = errands;
 	series->at = wish->at;
-	series->tell = wish->kind == WISH_LINE ? tell_line : ui_tell;
+	series->ticket = wish->ticket;
 	strvec_push_all(&series->words, &wish->words);
 	strvec_push_all(&series->each, &wish->each);
 	run_next(series);

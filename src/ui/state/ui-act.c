@@ -198,14 +198,13 @@ void ui_copy(struct ui *ui, struct wish *ret)
 static void wait_for_line(struct ui *ui, struct wish *ret)
 {
 	ret->kind = WISH_LINE;
+	ui_expect(ui, ret);
 	ui->is_waiting = true;
-	ui->running++;
 }
 
-void ui_line_ended(struct ui *ui, const char *text, bool is_good)
+void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_good)
 {
-	/* Another line may have begun: the last command is the one that it waits for. */
-	if (--ui->running == 0 && ui->is_waiting) {
+	if (ui->is_waiting && ui_awaits(ui, ticket)) {
 		ui->is_waiting = false;
 		if (is_good)
 			ui_end_pending(ui);

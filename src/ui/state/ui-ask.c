@@ -72,15 +72,6 @@ static void add_subject(const struct ui *ui, struct strvec *words)
 							*id ? id : NULL, NULL });
 }
 
-/* Does an answer with this id and occasion belong to what is looked at now?  The user may have
- * given up, and gone on with something else. */
-static bool is_awaited(const struct ui *ui, const struct questions *ask)
-{
-	const bool is_launch = ui->pending == ACTION_NEW && !ui->form.instead;
-	const char *occasion = is_launch ? "launch" : occasion_of(ui->pending);
-	return streq(ask->id, ui->targets.items[0]) && streq(ask->occasion, occasion);
-}
-
 static const char *title_of(const struct ui *ui, const char *id)
 {
 	const struct item *item = list_find(ui->list, id);
@@ -104,6 +95,7 @@ void ui_look(struct ui *ui, enum action action, struct wish *ret)
 	ui->pending = action;
 	ui->question = looking_text(ui, action);
 	ret->kind = WISH_ASK;
+	ui_expect(ui, ret);
 	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--json", NULL });
 	add_subject(ui, &ret->words);
 }
@@ -116,6 +108,7 @@ void ui_look_into_trash(struct ui *ui, struct wish *ret)
 	ui->pending = ACTION_PRUNE;
 	replace_string(&ui->question, "Looking at what was removed ...");
 	ret->kind = WISH_ASK;
+	ui_expect(ui, ret);
 	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--json", NULL });
 	add_subject(ui, &ret->words);
 }
@@ -127,6 +120,7 @@ void ui_look_at_permission(struct ui *ui, enum action action, struct wish *ret)
 	ui->pending = action;
 	ui->question = xasprintf("Looking at what %s asks ...", title_of(ui, ui->targets.items[0]));
 	ret->kind = WISH_ASK;
+	ui_expect(ui, ret);
 	strvec_push_array(&ret->words, (const char *const[]){ action_info(action)->name, "--json",
 							      "--", ui->targets.items[0], NULL });
 }
@@ -156,9 +150,6 @@ static void ask_permission(struct ui *ui, const char *text, struct wish *ret)
 		ui_tell(ui, why.message, true);
 		return;
 	}
-	if (!streq(json_get_string(object, "id", ""), ui->targets.items[0]) ||
-	    !json_get_string(object, "digest", NULL))
-		return;
 	struct json_object *choices = json_get_array(object, "choices");
 	if (gives && choices && json_object_array_length(choices)) {
 		answer_on_terminal(ui, ret);
@@ -263,11 +254,11 @@ static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
 	ui_end_pending(ui);
 }
 
-void ui_asked(struct ui *ui, const char *text, struct wish *ret)
+void ui_asked(struct ui *ui, unsigned ticket, const char *text, struct wish *ret)
 {
 	cleanup_error struct error why = { 0 };
 	cleanup_questions struct questions ask = { 0 };
-	if (ui->mode != MODE_LOOKING)
+	if (ui->mode != MODE_LOOKING || !ui_awaits(ui, ticket))
 		return;
 	if (text && is_permission(ui)) {
 		ask_permission(ui, text, ret);
@@ -279,8 +270,6 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 			ui_tell(ui, why.message, true);
 		return;
 	}
-	if (!is_awaited(ui, &ask))
-		return;
 	if (ask.is_removed || (ask.about == ABOUT_NOTHING && ui->pending == ACTION_PRUNE)) {
 		ui_end_pending(ui);
 		ui_tell(ui, or_empty(ask.text), false);

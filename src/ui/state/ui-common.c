@@ -26,6 +26,16 @@ void ui_run(struct ui *ui, struct wish *ret, const char *const *words)
 	list_choose_none(ui->list);
 }
 
+void ui_expect(struct ui *ui, struct wish *ret)
+{
+	ret->ticket = ++ui->ticket;
+}
+
+bool ui_awaits(const struct ui *ui, unsigned ticket)
+{
+	return ticket == ui->ticket && (ui->mode == MODE_LOOKING || ui->is_waiting);
+}
+
 void ui_end_pending(struct ui *ui)
 {
 	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;

@@ -21,6 +21,7 @@ static void begin_new(struct ui *ui, struct wish *ret)
 	ui->mode = MODE_LOOKING;
 	ui->pending = ACTION_NEW;
 	ret->kind = WISH_ASK;
+	ui_expect(ui, ret);
 	form_ask_words(&ui->form, &ret->words);
 	/* The directory. */
 	strvec_clear(&ui->targets);

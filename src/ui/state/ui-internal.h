@@ -63,4 +63,6 @@ void ui_launch(struct ui *ui, struct wish *ret);
 struct item *ui_add_targets(const struct ui *ui, struct strvec *ret);
 /* Run these words and the targets.  Nothing is chosen any more. */
 void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
+/* The deck waits for the end of this wish, and of no earlier one. */
+void ui_expect(struct ui *ui, struct wish *ret);
 void ui_end_pending(struct ui *ui);

@@ -40,10 +40,10 @@ struct ui {
 	 * command. */
 	struct strvec agreed, given_up;
 	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
-	/* Commands of typed lines that have not ended: the line waits for them, and takes only its
-	 * cancel key. */
-	unsigned running;
-	bool is_waiting;
+	/* Of the last wish whose end is to be told.  What comes with an earlier one is late: the
+	 * user has gone on with something else. */
+	unsigned ticket;
+	bool is_waiting;      /* MODE_LINE waits for its command, and takes only its cancel key */
 	struct questions ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
 	bool lacks_lost;  /* the question of a recovery still lacks the names of the sessions */
@@ -92,7 +92,8 @@ struct wish {
 	 * place; empty: once, and the words are all. */
 	struct strvec each;
 	size_t at;
-	char *input; /* WISH_RUN, WISH_LAUNCH: its standard input, NULL: empty */
+	char *input;     /* WISH_RUN, WISH_LAUNCH: its standard input, NULL: empty */
+	unsigned ticket; /* WISH_ASK, WISH_LINE: for ui_asked() and ui_line_ended(); 0: none */
 };
 void wish_clear(struct wish *wish);
 #define cleanup_wish CLEANUP(wish_clear)
@@ -128,15 +129,17 @@ bool ui_confirms(const struct ui *ui, key_code key);
  * is Enter.  *ret as of ui_key(). */
 void ui_click(struct ui *ui, size_t row, size_t column, struct wish *ret);
 
-/* Give the output of the command of WISH_ASK; NULL: it failed, and the news says so.  *ret as of
- * ui_key(). */
-void ui_asked(struct ui *ui, const char *text, struct wish *ret);
+/* Does the user still wait for the end of the wish with this ticket? */
+bool ui_awaits(const struct ui *ui, unsigned ticket);
+/* Give the output of the command of WISH_ASK; NULL: it failed, and the news says so if it is
+ * awaited.  *ret as of ui_key(). */
+void ui_asked(struct ui *ui, unsigned ticket, const char *text, struct wish *ret);
 
 /* Show the form for a session in this directory.  Takes the supply. */
 void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directory);
 /* The command of WISH_LINE has ended, and said this, a visible() line.  A line that was refused
  * stays open with what was typed. */
-void ui_line_ended(struct ui *ui, const char *text, bool is_good);
+void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_good);
 /* The command of WISH_LAUNCH has ended, and said this, a visible() line. */
 void ui_launched(struct ui *ui, const char *text, bool is_good);
 
