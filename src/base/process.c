@@ -275,6 +275,34 @@ static int snapshot(const char *entry, struct process_row **ret, size_t *ret_cou
 	return r;
 }
 
+/* Where the kernel has no list of children (it needs CONFIG_PROC_CHILDREN). */
+static size_t find_children(pid_t pid, pid_t *ret, size_t size)
+{
+	cleanup_free struct process_row *rows = NULL;
+	size_t count = 0, found = 0;
+	if (snapshot(NULL, &rows, &count, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < count && found < size; i++)
+		if (rows[i].parent == pid)
+			ret[found++] = rows[i].id.pid;
+	return found;
+}
+
+size_t process_children(pid_t pid, pid_t *ret, size_t size)
+{
+	cleanup_strbuf struct strbuf list = { 0 };
+	char name[32];
+	size_t found = 0;
+	(void)snprintf(name, sizeof(name), "task/%d/children", (int)pid);
+	if (read_proc(pid, name, &list, NULL) != 0)
+		return find_children(pid, ret, size);
+	char *rest = list.data;
+	for (const char *word; found < size && rest && (word = strsep(&rest, " "));)
+		if (is_pid(word, &ret[found]))
+			found++;
+	return found;
+}
+
 int process_tree(const struct process_id *root, struct process_id **ret, size_t *ret_count,
 		 struct error *err)
 {

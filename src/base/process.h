@@ -63,6 +63,11 @@ int process_wait_end(const struct process_id *id, int64_t deadline_ms, struct er
 int process_tree(const struct process_id *root, struct process_id **ret, size_t *ret_count,
 		 struct error *err);
 
+/* The children of the process's first thread, at most size of them; returns how many.  One that is
+ * just born or ends can be missing: nothing is ended by this list.  It reads one file, while
+ * process_tree() reads all of /proc. */
+size_t process_children(pid_t pid, pid_t *ret, size_t size);
+
 /* Every process of ours whose initial environment (proc(5), /proc/PID/environ) has the string entry
  * ("NAME=VALUE").  Children inherit it and keep it when their parents end. */
 int process_find_by_environment(const char *entry, struct process_id **ret, size_t *ret_count,

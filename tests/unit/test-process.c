@@ -112,6 +112,10 @@ static void a_tree_and_an_environment_find_the_descendants(void **state UNUSED)
 	assert_int_equal(process_find_by_environment(marker, &marked, &marked_count, NULL), 0);
 	assert_int_equal(tree_count, 2);
 	assert_int_equal(marked_count, tree_count);
+	pid_t children[2] = { 0 };
+	assert_int_equal(process_children(root.pid, children, 2), 1);
+	assert_int_equal(children[0], tree[tree[0].pid == root.pid].pid);
+	assert_int_equal(process_children(children[0], children, 2), 0);
 	for (size_t i = 0; i < marked_count; i++)
 		(void)process_signal(&marked[i], SIGKILL, NULL);
 	child_abandon(&child);

@@ -7,6 +7,9 @@
 
 #include <signal.h>
 
+/* The server of a window has one child: what shows the agent. */
+enum { WINDOW_CHILDREN = 8 };
+
 enum machine_relation place_relation(const struct place_run *run)
 {
 	const struct machine_stamp written = { run->boot_id, run->machine_id, run->pid_namespace,
@@ -124,19 +127,18 @@ void place_continue(const struct place_run *run)
 		(void)process_signal(&run->pane, SIGCONT, NULL);
 }
 
-/* A window of its own is a tmux server here, and what shows the agent is its child. */
+/* A window of its own is a tmux server here. */
 char *place_terminal(const struct place_run *run)
 {
-	cleanup_free struct process_id *tree = NULL;
-	size_t count = 0;
+	pid_t shown[WINDOW_CHILDREN] = { run->pane.pid };
+	size_t count = 1;
 	char *path = NULL;
-	if (!run->window.pid)
-		(void)process_terminal(run->pane.pid, &path, NULL);
-	else if (process_tree(&run->window, &tree, &count, NULL) < 0)
-		return NULL;
+	if (run->window.pid)
+		count = process_alive(&run->window)
+				? process_children(run->window.pid, shown, WINDOW_CHILDREN)
+				: 0;
 	for (size_t i = 0; i < count && !path; i++)
-		if (tree[i].pid != run->window.pid)
-			(void)process_terminal(tree[i].pid, &path, NULL);
+		(void)process_terminal(shown[i], &path, NULL);
 	return path;
 }
 
