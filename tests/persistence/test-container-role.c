@@ -4,6 +4,8 @@
  */
 #include "persistence/faults.h"
 #include "persistence/inside.h"
+#include "persistence/steps.h"
+#include "persistence/strace.h"
 
 #include <string.h>
 
@@ -130,14 +132,19 @@ static void put_commands(const char *create, const char *start)
 	(void)deck_ok(NULL, WORDS("role", "trust", "--json", at_home("deck")));
 }
 
-/* A copy in a tree to itself has a container of the role, whose commands run in that tree. */
-static void assert_copied(const struct session *session)
+static void commit_role(void)
 {
-	struct session copy = { .title = "copy" };
 	(void)machine_user_ok(WORDS("sh", "-c",
 				    "cd \"$1\" && git init -q && git add .devcontainer && "
 				    "git -c user.name=a -c user.email=a@b commit -qm one",
 				    "sh", at_home("deck")));
+}
+
+/* A copy in a tree to itself has a container of the role, whose commands run in that tree. */
+static void assert_copied(const struct session *session)
+{
+	struct session copy = { .title = "copy" };
+	commit_role();
 	struct json_object *object = deck_ok(NULL, WORDS("session", "fork", session->id, "-t",
 							 "copy", "--worktree", "--json"));
 	copy.id = json_get_string(object, "id", "");
@@ -183,23 +190,127 @@ TEST(ContainerRunsTheCommandsOfItsRolePodman)
 	runs_its_commands(ENGINE_PODMAN);
 }
 
-/* The session stays, and the next start goes on. */
+/* The session stays with its tree, and the next start goes on. */
 TEST(ContainerSaysWhichCommandOfItsRoleFailed)
 {
-	struct session session;
+	struct session session = { .title = "deck" };
 	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
 	put_commands("echo created >>ran; echo the anchor is lost; exit 3", "echo started >>ran");
-	session_add(&session, NULL, "deck",
-		    WORDS("--role", at_home("deck"), "--engine", engine_address(ENGINE_DOCKER)));
-	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	commit_role();
+	struct reply reply = deck(NULL, WORDS("launch", at_home("deck"), "-t", "deck", "--agent",
+					      "demo", "--worktree", "--role", at_home("deck"),
+					      "--engine", engine_address(ENGINE_DOCKER)));
 	ASSERT(reply.status != 0 &&
 		       strstr(reply.errors, "postCreateCommand of the role ended with status 3"),
 	       "it ended with %d: %s%s", reply.status, reply.output, reply.errors);
 	const char *path = strchr(strstr(reply.errors, "its output is in"), '/');
 	const char *output = machine_read(kept("%.*s", (int)strcspn(path, ":"), path));
 	ASSERT(strstr(or_empty(output), "the anchor is lost"), "%s: %s", path, or_empty(output));
+	struct json_object *shown = deck_look_ok(WORDS("session", "show", "deck", "--json"));
+	session.id = json_get_string(shown, "id", "");
+	shown = deck_look_ok(WORDS("session", "path", session.id, "--json"));
+	const char *there = kept("%s/ran", json_get_string(shown, "path", ""));
+	ASSERT(strstr(there, "/trees/") && streq(or_empty(machine_read(there)), "a\nb\ncreated\n"),
+	       "%s: %s", there, or_empty(machine_read(there)));
 	session_start(&session, NULL);
-	ASSERT(streq(ran(), "a\nb\ncreated\nstarted\n"), "they ran\n%s", ran());
+	ASSERT(streq(or_empty(machine_read(there)), "a\nb\ncreated\nstarted\n"), "they ran\n%s",
+	       or_empty(machine_read(there)));
+	machine_remove(there);
+}
+
+/* ---- a kill while they run --------------------------------------------------------------- */
+
+static const char *const events[] = { "onCreate", "updateContent", "postCreate", "postStart" };
+
+/* Each command waits as long as there is a file that holds it. */
+static void put_held(struct session *session)
+{
+	const char *keys = "";
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		keys = kept(
+			"%s,\n\"%sCommand\": \"echo %s >>ran; while [ -e hold-%s ]; do sleep 1; "
+			"done; echo ended >>ran\"",
+			keys, events[i], events[i], events[i]);
+	machine_write(at_home(AT "devcontainer.json"), 0644,
+		      kept("{\"image\": \"%s\"%s}\n", PLAIN_IMAGE, keys));
+	(void)deck_ok(NULL, WORDS("role", "trust", "--json", at_home("deck")));
+	session_add(session, NULL, "deck",
+		    WORDS("--role", at_home("deck"), "--engine", engine_address(ENGINE_DOCKER)));
+}
+
+/* The next start runs none of those that were begun, but for that of each start, and no agent runs
+ * before all have ended. */
+static void kill_in_each(struct session *session)
+{
+	const char *const *start = deck_words(WORDS("session", "start", session->id));
+	const char *expected = "";
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		machine_write(at_home(kept("deck/hold-%s", events[i])), 0644, "");
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		expected = kept("%s%s\n", expected, events[i]);
+		struct process starter = machine_background(start, at_home("starter"));
+		WAIT_FOR(streq(ran(), expected), "in %s: they ran\n%s%s", events[i], ran(),
+			 or_empty(machine_read(at_home("starter"))));
+		assert_agents(0, events[i]);
+		machine_destroy(&starter);
+		machine_remove(at_home(kept("deck/hold-%s", events[i])));
+	}
+	struct reply reply = deck(NULL, WORDS("session", "start", session->id));
+	ASSERT(reply.status == 0, "it ended with %d: %s", reply.status, reply.errors);
+	ASSERT(streq(ran(), kept("%spostStart\nended\n", expected)), "they ran\n%s", ran());
+	assert_agents(1, "in the end");
+}
+
+/* Those of the container are once in what ran, and that of the start is the last. */
+static void assert_ran_once(const char *where)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		const char *found = strstr(ran(), events[i]);
+		ASSERT(found && (streq(events[i], "postStart") || !strstr(found + 1, events[i])),
+		       "%s: they ran\n%s", where, ran());
+	}
+	ASSERT(ends_with(ran(), "\npostStart\nended\n"), "%s: they ran\n%s", where, ran());
+}
+
+static void be_new(struct session *session)
+{
+	session_stop(session, NULL);
+	(void)deck_ok(NULL, WORDS("session", "eject", "--json", session->id));
+	machine_remove(at_home("deck/ran"));
+}
+
+/* Before a command is noted as begun, and before it is noted as ended. */
+static void kill_at_notes(struct session *session)
+{
+	enum { STEP = 3 };
+	const char *const *start = deck_words(WORDS("session", "start", session->id));
+	unsigned notes = 0, warned = 0;
+	be_new(session);
+	const struct points all = strace_watch(start);
+	for (size_t i = 0; i < all.count; i++) {
+		const char *where = all.points[i].line;
+		if (!strstr(where, "commands.json") || notes++ % STEP != 0)
+			continue;
+		be_new(session);
+		ASSERT(strace_kill(start, &all.points[i], where), "%s: it was not killed", where);
+		struct reply reply = deck(NULL, WORDS("session", "start", session->id));
+		ASSERT(reply.status == 0, "%s: it ended with %d: %s", where, reply.status,
+		       reply.errors);
+		warned += strstr(reply.errors, "was interrupted, and does not run again") != NULL;
+		assert_ran_once(where);
+	}
+	ASSERT(warned == 1, "it warned %u times of a command that was interrupted", warned);
+	ASSERT(notes >= 2 * ARRAY_SIZE(events), "only %u notes", notes);
+}
+
+TEST(ContainerRunsNoCommandOfItsRoleTwiceAfterAKill)
+{
+	struct session session;
+	strace_required();
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	put_held(&session);
+	kill_in_each(&session);
+	kill_at_notes(&session);
 }
 
 /* ---- the image --------------------------------------------------------------------------- */

@@ -23,8 +23,9 @@ struct events {
 	struct deck *deck;
 	struct instance *instance;
 	int directory; /* the session's, which no agent can write */
-	struct json_object
-		*note; /* "container", "start": the last ones; "begun": how many commands */
+	/* "container", "start": the last ones; "of_container", "of_start": how many commands were
+	 * begun for each; "running": the number of one that has not ended */
+	struct json_object *note;
 };
 
 static void events_clear(struct events *events)
@@ -132,8 +133,12 @@ static int run_commands(const struct events *events, bool is_of_start, const cha
 		if (recipe->commands[i].is_of_start != is_of_start)
 			continue;
 		json_set_int(events->note, begun, (int64_t)i + 1);
-		if (save(events, err) < 0 ||
-		    run_command(events, &recipe->commands[i], order, capsule, err) < 0)
+		json_set_int(events->note, "running", (int64_t)i + 1);
+		if (save(events, err) < 0)
+			return -1;
+		const int r = run_command(events, &recipe->commands[i], order, capsule, err);
+		json_object_object_del(events->note, "running");
+		if (save(events, r < 0 ? NULL : err) < 0 || r < 0)
 			return -1;
 	}
 	return 0;
@@ -149,6 +154,22 @@ static void note_event(const struct events *events, const char *key, const char 
 	json_set_int(events->note, begun, 0);
 }
 
+/* Of those of a start all run again, since the container was started again. */
+static void warn_of_interrupted(const struct events *events)
+{
+	const struct recipe *recipe = events->instance->recipe;
+	const int64_t number = json_get_int(events->note, "running", 0);
+	if (number < 1 || (size_t)number > recipe->command_count ||
+	    number != json_get_int(events->note, "of_container", 0))
+		return;
+	json_object_object_del(events->note, "running");
+	(void)save(events, NULL);
+	deck_warn(events->deck,
+		  "%s of the role was interrupted, and does not run again in this container: "
+		  "agentdeck session eject %s frees it, and the next start runs all commands",
+		  recipe->commands[number - 1].when, events->instance->id);
+}
+
 int events_run(struct deck *deck, struct instance *instance, const struct place_order *order,
 	       struct capsule *capsule, struct error *err)
 {
@@ -161,6 +182,7 @@ int events_run(struct deck *deck, struct instance *instance, const struct place_
 		return -1;
 	note_event(&events, "container", or_empty(instance->container_id), "of_container");
 	note_event(&events, "start", start, "of_start");
+	warn_of_interrupted(&events);
 	return run_commands(&events, false, "of_container", order, capsule, err) < 0
 		       ? -1
 		       : run_commands(&events, true, "of_start", order, capsule, err);

@@ -97,6 +97,14 @@ static bool is_paused(struct deck *deck, const struct instance *instance)
 	       ladder.found.state == CONTAINER_PAUSED;
 }
 
+/* The process that started it was killed before it opened a window, and perhaps before all commands
+ * of its role had run: only another start runs the rest.  It has had no agent. */
+static bool is_interrupted(const struct instance *instance, const struct capsule_status *status)
+{
+	const struct run *run = &instance->run;
+	return instance->recipe->command_count && !run->server.pid && !streq(status->run, run->id);
+}
+
 static struct observation ask_capsule(struct deck *deck, const struct instance *instance)
 {
 	const struct run *run = &instance->run;
@@ -119,6 +127,8 @@ static struct observation ask_capsule(struct deck *deck, const struct instance *
 		};
 	if (r != 0)
 		return seen;
+	if (is_interrupted(instance, &status))
+		return (struct observation){ .why = "its start was interrupted" };
 	seen.presence = PRESENCE_ALIVE;
 	seen.why = NULL;
 	seen.server = capsule_process(capsule);
