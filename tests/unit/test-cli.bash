@@ -1859,12 +1859,13 @@ case_config_check() {
 	[ "$status" = 1 ] || fail "status $status with --json"
 	grep -q '"valid": *false' "$home/out" && grep -q '"line": *6,' "$home/out" || fail "$(<"$home/out")"
 	rm -r "$home/deck/agents"
-	printf '%s\n' '[ui]' 'keys = ["up=x", "stop=x",' ' "form.next=F2", "line.clear=a"]' >"$home/deck/config.toml"
+	printf '%s\n' '[ui]' 'keys = ["up=x", "stop=x",' ' "form.next=F2", "line.clear=a"]' 'colors = ["busy=puce"]' >"$home/deck/config.toml"
 	run config check
 	[ "$status" = 1 ] || fail "status $status with two meanings of a key"
 	grep -qxF "$home/deck/config.toml:2:17: 'stop=x' in [ui] keys: x belongs to up, which works in the same place" "$home/out" &&
 		grep -qF "$home/deck/config.toml:3:18: 'line.clear=a' in [ui] keys: a is text there" "$home/out" &&
-		grep -qx '1 file, 2 mistakes' "$home/out" || fail "$(<"$home/out")"
+		grep -qF "$home/deck/config.toml:4:11: \"puce\" is no colour" "$home/out" &&
+		grep -qx '1 file, 3 mistakes' "$home/out" || fail "$(<"$home/out")"
 	# No command but the deck minds.
 	must list
 	[ ! -s "$home/err" ] || fail "$(<"$home/err")"

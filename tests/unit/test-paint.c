@@ -87,25 +87,6 @@ static void a_line_of_colour_is_not_blank(void **state UNUSED)
 	assert_int_equal(painting.count, 2);
 }
 
-static void colours_are_those_that_the_terminal_has(void **state UNUSED)
-{
-	assert_int_equal(paint_reduce(PAINT_DEFAULT, 256), PAINT_DEFAULT);
-	assert_int_equal(paint_reduce(3, 0), PAINT_DEFAULT);
-	assert_int_equal(paint_reduce(208, 256), 208);
-	assert_int_equal(paint_reduce(12, 16), 12);
-	assert_int_equal(paint_reduce(12, 8), 4);
-	assert_true(paint_is_bright(12));
-	assert_false(paint_is_bright(4));
-	assert_int_equal(paint_reduce(PAINT_RGB | 0xFF0000, 256), 196);
-	assert_int_equal(paint_reduce(PAINT_RGB | 0x808080, 256), 244);
-	assert_int_equal(paint_reduce(196, 16), 9);
-	assert_int_equal(paint_reduce(PAINT_RGB | 0xC00000, 8), 1);
-	assert_int_equal(paint_reduce(5, 1 << 24), 5);
-	assert_int_equal(paint_reduce(196, 1 << 24), 0xFF0000);
-	assert_int_equal(paint_reduce(PAINT_RGB | 0x123456, 1 << 24), 0x123456);
-	assert_int_equal(paint_reduce(PAINT_RGB | 1, 1 << 24), 8);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,7 +94,6 @@ int main(void)
 		cmocka_unit_test(lines_are_drawn),
 		cmocka_unit_test(nothing_else_is_obeyed),
 		cmocka_unit_test(a_line_of_colour_is_not_blank),
-		cmocka_unit_test(colours_are_those_that_the_terminal_has),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,8 @@ static void every_key_arrives_in_its_field(void **state)
 							  "mouse = false\n"
 							  "ascii = true\n"
 							  "preview = false\n"
+							  "theme = 'color-blind'\n"
+							  "colors = ['busy=bold']\n"
 							  "[log]\n"
 							  "journal = true\n"
 							  "[limits]\n"
@@ -159,6 +161,8 @@ static void every_key_arrives_in_its_field(void **state)
 	assert_false(settings.ui_mouse);
 	assert_true(settings.ui_ascii);
 	assert_false(settings.ui_preview);
+	assert_int_equal(settings.ui_theme, THEME_COLOR_BLIND);
+	assert_string_equal(settings.ui_colors.items[0], "busy=bold");
 	assert_false(settings.resume_agents);
 	assert_int_equal(settings.resume, POLICY_CONFIRM);
 	assert_int_equal(settings.probation_s, 3);

@@ -26,8 +26,8 @@ static struct table *table_of(bool color, const char *const *headings)
 static void each_row_is_a_line_below_the_headings(void **state UNUSED)
 {
 	cleanup_table struct table *table = table_of(false, WORDS("ID", "TITLE"));
-	table_add(table, CELLS("0123abcd", "one"), NULL);
-	table_add(table, CELLS("0123abce", ""), "red");
+	table_add(table, CELLS("0123abcd", "one"), TONE_PLAIN);
+	table_add(table, CELLS("0123abce", ""), TONE_ERROR);
 	cleanup_free char *text = table_text(table, WIDE);
 	assert_true(starts_with(text, "ID        TITLE\n0123abcd  one\n0123abce\n"));
 	/* no colour where none is wanted */
@@ -37,17 +37,17 @@ static void each_row_is_a_line_below_the_headings(void **state UNUSED)
 static void a_row_has_its_colour_where_colours_are_wanted(void **state UNUSED)
 {
 	cleanup_table struct table *table = table_of(true, WORDS("ID"));
-	table_add(table, CELLS("plain"), NULL);
-	table_add(table, CELLS("alarm"), "red");
+	table_add(table, CELLS("plain"), TONE_PLAIN);
+	table_add(table, CELLS("alarm"), TONE_ERROR);
 	cleanup_free char *text = table_text(table, WIDE);
-	assert_non_null(strstr(text, "\033[31malarm"));
+	assert_non_null(strstr(text, "\033[1;31malarm"));
 	assert_null(strstr(text, "mplain"));
 }
 
 static void text_is_made_visible(void **state UNUSED)
 {
 	cleanup_table struct table *table = table_of(false, WORDS("TITLE", "PATH"));
-	table_add(table, CELLS("a\033[2Jb\nc", "x\ty"), NULL);
+	table_add(table, CELLS("a\033[2Jb\nc", "x\ty"), TONE_PLAIN);
 	cleanup_free char *text = table_text(table, WIDE);
 	assert_non_null(strstr(text, "a\\033[2Jb\\nc"));
 	assert_null(strchr(text, '\033'));
@@ -59,7 +59,7 @@ static void no_line_is_wider_than_the_terminal(void **state UNUSED)
 	static const char *const headings[] = { "ID", "TITLE", "PATH", "NOTE", NULL };
 	cleanup_table struct table *table = table_of(false, headings);
 	static const char filler[] = "a-word-that-is-quite-long-and-goes-on-and-on-for-ever";
-	table_add(table, CELLS("0123abcd", filler, filler, filler), NULL);
+	table_add(table, CELLS("0123abcd", filler, filler, filler), TONE_PLAIN);
 	cleanup_free char *text = table_text(table, 60);
 	char *rest = text;
 	size_t lines = 0;
@@ -74,8 +74,8 @@ static void no_line_is_wider_than_the_terminal(void **state UNUSED)
 static void numbers_stand_one_below_the_other(void **state UNUSED)
 {
 	cleanup_table struct table *table = table_of(false, WORDS("MEMORY", "ID"));
-	table_add(table, CELLS("5 M", "a"), NULL);
-	table_add(table, CELLS("1234 M", "b"), NULL);
+	table_add(table, CELLS("5 M", "a"), TONE_PLAIN);
+	table_add(table, CELLS("1234 M", "b"), TONE_PLAIN);
 	cleanup_free char *text = table_text(table, WIDE);
 	assert_non_null(strstr(text, "   5 M  a"));
 	assert_non_null(strstr(text, "1234 M  b"));

@@ -75,7 +75,7 @@ static void print_finds(struct app *app, const struct adopt_finds *finds)
 			  (const char *const[]){ pid, find->agent->name,
 						 find->where ? find->where : find->terminal,
 						 id ? id : find->session_id, find->cwd },
-			  find->doubt ? "yellow" : NULL);
+			  find->doubt ? TONE_WARNING : TONE_PLAIN);
 	}
 	table_print(table);
 	printf("Take one over with: agentdeck adopt PID\n");

@@ -73,7 +73,7 @@ static void print_seen(const struct app *app, const struct agent_seen *seen, siz
 						 resumes(agent), source(agent),
 						 seen[i].version ? seen[i].version : "-",
 						 or_not_installed(seen + i), NULL },
-			  seen[i].path ? "green" : NULL);
+			  seen[i].path ? TONE_BUSY : TONE_PLAIN);
 	}
 	table_print(table);
 }

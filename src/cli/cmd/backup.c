@@ -71,7 +71,7 @@ static void print_gaps(const struct app *app, const struct pack_list *list)
 			  (const char *const[]){
 				  item->title, item->profile,
 				  item->why ? item->why : "it runs: its last turn may be missing" },
-			  item->why ? "yellow" : NULL);
+			  item->why ? TONE_WARNING : TONE_PLAIN);
 	}
 	if (has_some) {
 		table_print(table);

@@ -9,6 +9,7 @@
 #include "engine/deck/agentfiles.h"
 #include "engine/place/gaps.h"
 #include "model/keys/keymap.h"
+#include "model/session/look.h"
 #include "model/settings/values.h"
 
 #include <stdio.h>
@@ -71,6 +72,22 @@ static void check_names(const struct strbuf *text, const char *path,
 	}
 }
 
+struct config_text {
+	const char *text;
+	size_t length;
+	const char *path;
+};
+
+/* In the element of this index of an array. */
+static void add_mistake(const struct config_text *config, const char *array, size_t index,
+			const char *why, struct strvec *ret)
+{
+	cleanup_free char *key = xasprintf("%s.%zu", array, index);
+	unsigned line, column;
+	toml_position(config->text, config->length, key, &line, &column);
+	strvec_pushf(ret, "%s:%u:%u: %s", config->path, line, column, why);
+}
+
 void config_check_keys(const char *text, size_t length, const char *path, struct strvec *ret)
 {
 	cleanup_settings struct settings settings = { 0 };
@@ -78,12 +95,15 @@ void config_check_keys(const char *text, size_t length, const char *path, struct
 	if (settings_parse(text, length, path, &settings, NULL) < 0)
 		return;
 	cleanup_free size_t *at = xcalloc(settings.ui_keys.count + 1, sizeof(*at));
+	const struct config_text config = { text, length, path };
 	const size_t count = keymap_check(&settings.ui_keys, &why, at);
-	for (size_t i = 0; i < count; i++) {
-		cleanup_free char *key = xasprintf("ui.keys.%zu", at[i]);
-		unsigned line, column;
-		toml_position(text, length, key, &line, &column);
-		strvec_pushf(ret, "%s:%u:%u: %s", path, line, column, why.items[i]);
+	for (size_t i = 0; i < count; i++)
+		add_mistake(&config, "ui.keys", at[i], why.items[i], ret);
+	for (size_t i = 0; i < settings.ui_colors.count; i++) {
+		struct skin skin;
+		cleanup_error struct error wrong = { 0 };
+		if (skin_set(&skin, settings.ui_colors.items[i], &wrong) < 0)
+			add_mistake(&config, "ui.colors", i, wrong.message, ret);
 	}
 }
 

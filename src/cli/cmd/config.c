@@ -130,7 +130,7 @@ static int print_keys(const struct app *app, const struct source *source, const 
 		table_add(table,
 			  (const char *const[]){ key->path, *value ? value : "-",
 						 json_get_string(entry, "from", ""), NULL },
-			  NULL);
+			  TONE_PLAIN);
 		json_object_array_add(keys, entry);
 	}
 	json_set(object, "keys", keys);

@@ -121,7 +121,7 @@ static void print_table(const struct app *app, const struct finds *finds, bool p
 						 find->words ? find->words
 							     : "(first words not read)",
 						 find->session_id },
-			  NULL);
+			  TONE_PLAIN);
 	}
 	table_print(table);
 	if (finds->has_more)

@@ -23,10 +23,10 @@ static void print_remedies(const struct strays *strays)
 
 static void print_strays(const struct app *app, const struct strays *strays)
 {
-	static const char *const colors[] = {
-		[STRAY_FREE] = "green",
-		[STRAY_KEEP] = "yellow",
-		[STRAY_ASK_LATER] = NULL,
+	static const enum tone tones[] = {
+		[STRAY_FREE] = TONE_BUSY,
+		[STRAY_KEEP] = TONE_WARNING,
+		[STRAY_ASK_LATER] = TONE_PLAIN,
 	};
 	cleanup_table struct table *table = table_new(
 		app, (const char *const[]){ "WHAT", "NAME", "ACTION", "WHY", NULL });
@@ -36,7 +36,7 @@ static void print_strays(const struct app *app, const struct strays *strays)
 			  (const char *const[]){ stray_kind_name(stray->kind), stray->name,
 						 stray_action_name(stray->action), stray->why,
 						 NULL },
-			  colors[stray->action]);
+			  tones[stray->action]);
 	}
 	table_print(table);
 	print_remedies(strays);

@@ -35,15 +35,15 @@ static void print_findings_json(const struct doctor_findings *findings)
 	print_json(array);
 }
 
-static const char *color_of(enum doctor_verdict verdict)
+static enum tone tone_of(enum doctor_verdict verdict)
 {
-	static const char *const colors[] = {
-		[VERDICT_OK] = "green",
-		[VERDICT_WARNING] = "yellow",
-		[VERDICT_ERROR] = "red",
-		[VERDICT_UNKNOWN] = NULL,
+	static const enum tone tones[] = {
+		[VERDICT_OK] = TONE_BUSY,
+		[VERDICT_WARNING] = TONE_WARNING,
+		[VERDICT_ERROR] = TONE_ERROR,
+		[VERDICT_UNKNOWN] = TONE_PLAIN,
 	};
-	return colors[verdict];
+	return tones[verdict];
 }
 
 static void print_remedies(const struct doctor_findings *findings)
@@ -71,7 +71,7 @@ static void print_findings(const struct app *app, const struct doctor_findings *
 			  (const char *const[]){ finding->check,
 						 doctor_verdict_name(finding->verdict),
 						 finding->reason, NULL },
-			  color_of(finding->verdict));
+			  tone_of(finding->verdict));
 	}
 	table_print(table);
 	print_remedies(findings);

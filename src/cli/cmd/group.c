@@ -75,7 +75,7 @@ static int run_list(struct app *app, struct error *err)
 		cleanup_free char *sessions = xasprintf("%zu", count);
 		cleanup_free char *live = xasprintf("%zu", running);
 		table_add(table, (const char *const[]){ names.items[i], sessions, live, NULL },
-			  NULL);
+			  TONE_PLAIN);
 		if (!app->json)
 			continue;
 		cleanup_json struct json_object *object = json_object_new_object();

@@ -48,7 +48,7 @@ static void print_trash(const struct app *app, const struct trash *trash)
 				  clock_local(removed->removed_at, date),
 				  instance ? or_empty(instance->conversation.session_id) : "",
 				  NULL },
-			  NULL);
+			  TONE_PLAIN);
 	}
 	table_print(table);
 }

@@ -88,9 +88,9 @@ static void add_to_table(struct display *display, const struct revive_result *re
 		  (const char *const[]){ result->title, result->id,
 					 revive_outcome_name(result->outcome),
 					 or_empty(result->rung), reason, NULL },
-		  result->outcome == REVIVE_FAILED ? "red"
-		  : result->outcome == REVIVED     ? NULL
-						   : "yellow");
+		  result->outcome == REVIVE_FAILED ? TONE_ERROR
+		  : result->outcome == REVIVED     ? TONE_PLAIN
+						   : TONE_WARNING);
 }
 
 static void show(const struct recover_counts *counts, const struct revive_result *result,

@@ -79,7 +79,7 @@ static void print_made(const struct app *app, const struct restore_plan *plan)
 							 : parcel->number   ? "(its latest)"
 									    : "(none)",
 							 step->directory, or_empty(step->why) },
-				  NULL);
+				  TONE_PLAIN);
 	}
 	table_print(table);
 }
@@ -94,7 +94,7 @@ static void print_left(const struct app *app, const struct restore_plan *plan)
 			table_add(table,
 				  (const char *const[]){ step->parcel->title, step->parcel->profile,
 							 step->why },
-				  step->verdict == RESTORE_REFUSE ? "yellow" : NULL);
+				  step->verdict == RESTORE_REFUSE ? TONE_WARNING : TONE_PLAIN);
 	}
 	table_print(table);
 }

@@ -169,7 +169,7 @@ static int cmd_role_list(struct app *app, struct error *err)
 		table_add(table,
 			  (const char *const[]){ trusted->file, clock_local(trusted->at, time),
 						 NULL },
-			  NULL);
+			  TONE_PLAIN);
 	}
 	if (app->json)
 		print_json(array);

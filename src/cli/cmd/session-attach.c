@@ -71,7 +71,7 @@ static void show(struct app *app, const struct candidates *candidates)
 		cleanup_free char *number = xasprintf("%zu", i + 1);
 		cleanup_free char *status = view_text(&entry->view);
 		table_add(table, (const char *const[]){ number, entry->row.title, status, NULL },
-			  view_color(&entry->view));
+			  view_tone(&entry->view));
 	}
 	table_print(table);
 	cleanup_free char *first = visible(candidates->entries[0]->row.title);

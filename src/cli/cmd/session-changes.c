@@ -120,7 +120,7 @@ static void add_row(struct table *table, const struct compared *compared, const 
 	char *texts[COMPARED_MOST] = { 0 };
 	for (size_t i = 0; i < compared->count; i++)
 		cells[i + 1] = texts[i] = text(&compared->changes[i], name);
-	table_add(table, cells, NULL);
+	table_add(table, cells, TONE_PLAIN);
 	for (size_t i = 0; i < compared->count; i++)
 		free(texts[i]);
 }

@@ -88,7 +88,7 @@ static void show_table(struct app *app, const struct instance *instance)
 		cleanup_free char *from = shown.group ? xasprintf("group %s", shown.group)
 						      : xstrdup(shown.value ? shown.from : "-");
 		table_add(table, (const char *const[]){ limit_name(limit), text, from, NULL },
-			  NULL);
+			  TONE_PLAIN);
 	}
 	table_print(table);
 }

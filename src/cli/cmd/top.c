@@ -130,7 +130,7 @@ static struct table *make_table(const struct top *top)
 			  (const char *const[]){ usage->entry->row.title, usage->entry->row.id,
 						 status, memory, most, cpu, tasks, pressure, note,
 						 NULL },
-			  usage->seen.now.oom_kills > 0 ? "red" : view_color(view));
+			  usage->seen.now.oom_kills > 0 ? TONE_ERROR : view_tone(view));
 	}
 	return table;
 }

@@ -488,7 +488,7 @@ static int run_diff(struct app *app, struct error *err)
 			print_diff_json(declared, fact, i);
 		table_add(table,
 			  (const char *const[]){ declared->title, state_text(fact), what, NULL },
-			  is_as_declared(fact) ? NULL : "yellow");
+			  is_as_declared(fact) ? TONE_PLAIN : TONE_WARNING);
 	}
 	if (app->json)
 		print_json_end(declaration.file.count);

@@ -153,7 +153,8 @@ static void print_made(const struct app *app, const struct import_plan *plan)
 						 step->row->facts.agent,
 						 step->taken ? step->taken->id : "(none)",
 						 step->row->facts.directory, step->why },
-			  step->verdict == IMPORT_FRESH && !is_empty(step->why) ? "yellow" : NULL);
+			  step->verdict == IMPORT_FRESH && !is_empty(step->why) ? TONE_WARNING
+										: TONE_PLAIN);
 	}
 	table_print(table);
 }
@@ -180,7 +181,7 @@ static void print_running(const struct app *app, const struct import_plan *plan)
 								     : row->facts.imported_as,
 							 step->profile, row->facts.agent,
 							 row->ids[0].id, row->facts.runs },
-				  NULL);
+				  TONE_PLAIN);
 	}
 	table_print(table);
 }
@@ -195,7 +196,7 @@ static void print_left(const struct app *app, const struct import_plan *plan)
 			table_add(table,
 				  (const char *const[]){ or_empty(step->row->title), step->profile,
 							 step->why },
-				  step->verdict == IMPORT_DONE ? NULL : "yellow");
+				  step->verdict == IMPORT_DONE ? TONE_PLAIN : TONE_WARNING);
 	}
 	table_print(table);
 }
@@ -341,7 +342,7 @@ static int run_list(struct app *app, struct error *err)
 		cleanup_free char *count = xasprintf("%zu", offer->count);
 		table_add(table,
 			  (const char *const[]){ offer->source->name, count, offer->source->about },
-			  NULL);
+			  TONE_PLAIN);
 	}
 	if (offers.count) {
 		table_print(table);

@@ -205,8 +205,7 @@ struct table *listing_table(const struct listing *listing, const struct app *app
 		cleanup_strvec struct strvec cells = { 0 };
 		for (size_t k = 0; k < count; k++)
 			strvec_push_take(&cells, cell_of(chosen[k], &facts, &entry->view));
-		table_add(table, (const char *const *)strvec_argv(&cells),
-			  view_color(&entry->view));
+		table_add(table, (const char *const *)strvec_argv(&cells), view_tone(&entry->view));
 	}
 	return table;
 }

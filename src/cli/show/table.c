@@ -2,6 +2,7 @@
 #include "cli/show/table.h"
 
 #include "cli/show/layout.h"
+#include "engine/roster/facts.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,7 +12,7 @@ struct table {
 	struct layout_column *columns;
 	struct layout_row *rows;
 	size_t column_count, row_count, room;
-	bool has_color;
+	char sequences[TONE_COUNT][STYLE_SEQUENCE_SIZE]; /* "": no colour is wanted */
 };
 
 /* By heading.  What is left out first matters least, or is shown elsewhere: an id by --json, a path
@@ -51,23 +52,13 @@ static struct layout_column column_of(const char *heading)
 	return (struct layout_column){ .heading = heading };
 }
 
-static const char *sequence_of(const char *color)
-{
-	static const char *const sequences[][2] = {
-		{ "red", "\033[31m" },
-		{ "green", "\033[32m" },
-		{ "yellow", "\033[33m" },
-	};
-	for (size_t i = 0; color && i < ARRAY_SIZE(sequences); i++)
-		if (streq(color, sequences[i][0]))
-			return sequences[i][1];
-	return NULL;
-}
-
 struct table *table_new(const struct app *app, const char *const *headings)
 {
 	struct table *table = xcalloc(1, sizeof(*table));
-	table->has_color = app->color;
+	struct skin skin;
+	skin_init(&skin, app->deck.settings.ui_theme, &app->deck.settings.ui_colors);
+	for (size_t i = 0; app->color && i < TONE_COUNT; i++)
+		(void)style_sequence(&skin.styles[i], style_colors(), table->sequences[i]);
 	while (headings[table->column_count])
 		table->column_count++;
 	table->columns = xcalloc(table->column_count + 1, sizeof(*table->columns));
@@ -76,7 +67,7 @@ struct table *table_new(const struct app *app, const char *const *headings)
 	return table;
 }
 
-void table_add(struct table *table, const char *const *cells, const char *color)
+void table_add(struct table *table, const char *const *cells, enum tone tone)
 {
 	if (table->row_count == table->room) {
 		table->room = table->room ? 2 * table->room : 64;
@@ -87,7 +78,7 @@ void table_add(struct table *table, const char *const *cells, const char *color)
 		texts[i] = visible(or_empty(cells[i]));
 	table->rows[table->row_count++] = (struct layout_row){
 		(const char *const *)texts,
-		table->has_color ? sequence_of(color) : NULL,
+		*table->sequences[tone] ? table->sequences[tone] : NULL,
 	};
 }
 
@@ -174,12 +165,11 @@ char *view_text(const struct view *view)
 	return xstrdup(state);
 }
 
-const char *view_color(const struct view *view)
+enum tone view_tone(const struct view *view)
 {
 	if (view->state == STATE_ERROR && !view->host)
-		return "red";
-	if (view->is_silent || (view->note != VIEW_PLAIN && view->note != VIEW_FREED) ||
-	    (view->state == STATE_RUNNING && view->activity == ACTIVITY_WAITING))
-		return "yellow";
-	return view->state == STATE_RUNNING ? "green" : NULL;
+		return TONE_ERROR;
+	if (view->is_silent || (view->note != VIEW_PLAIN && view->note != VIEW_FREED))
+		return TONE_WARNING;
+	return doing_tone(doing_of(view));
 }

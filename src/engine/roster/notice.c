@@ -8,6 +8,7 @@
 #include "engine/place/runfiles.h"
 #include "engine/roster/shown.h"
 #include "engine/terminal/alert.h"
+#include "model/session/look.h"
 
 #include <string.h>
 
@@ -15,8 +16,8 @@ enum { DESKTOP_MS = 500, CLAIM_MAX = 100 };
 
 const char *notice_text(const char *occasion)
 {
-	static const char *const texts[][2] = {
-		{ "waiting", "waits for you" },
+	const char *const texts[][2] = {
+		{ doing_name(DOING_WAITING), doing_phrase(DOING_WAITING) },
 		{ "idle", "finished its turn" },
 		{ "error", "ended with an error" },
 		{ "held", "ended, and will not restart automatically" },

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/session/facts.h"
 
-const char *doing_name(enum doing doing)
-{
-	static const char *const names[DOING_COUNT] = {
-		"waiting", "error",    "unknown",  "busy",    "idle",
-		"running", "starting", "stopping", "stopped",
-	};
-	return names[doing];
-}
-
 bool doing_needs_user(enum doing doing)
 {
 	return doing <= DOING_UNKNOWN;

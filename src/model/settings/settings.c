@@ -85,6 +85,7 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->notify.on);
 	strvec_clear(&settings->environment_keep);
 	strvec_clear(&settings->ui_keys);
+	strvec_clear(&settings->ui_colors);
 	free_container(&settings->container);
 	free_workspace(&settings->workspace);
 	free(settings->workspace_root);
@@ -692,6 +693,10 @@ const struct toml_key settings_keys[] = {
 	    .about = "the deck begins with the screen of the session"),
 	KEY("ui.keys", toml_store_strings, ui_keys, .about = "keys of the deck, as \"ACTION=KEY\"",
 	    .example = "[\"stop=X\"]"),
+	KEY("ui.theme", toml_store_word, ui_theme, .words = theme_names,
+	    .about = "the colours of the deck and of lists: default, dark, light or color-blind"),
+	KEY("ui.colors", toml_store_strings, ui_colors, .about = "colours, as \"PART=COLOUR\"",
+	    .example = "[\"waiting=bold red\"]"),
 	KEY("notify.command", toml_store_strings, notify.command,
 	    .about = "the program to run, with its arguments",
 	    .example = "[\"/usr/local/bin/tell-me\"]"),

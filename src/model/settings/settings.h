@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "model/session/look.h"
 #include "model/settings/limits.h"
 
 enum { TRASH_DAYS_MOST = 36500 };
@@ -95,6 +96,8 @@ struct settings {
 	bool ui_ascii;                  /* [ui] ascii = false */
 	bool ui_preview;                /* [ui] preview = true */
 	struct strvec ui_keys;          /* [ui] keys = ["stop=X"] */
+	enum theme ui_theme;            /* [ui] theme = "default" */
+	struct strvec ui_colors;        /* [ui] colors = ["waiting=bold red"]: skin_set() */
 	int64_t stop_timeout_s;         /* [stop] timeout = 10: for a whole stop */
 	enum end_policy end_policy;     /* [workspace] on_end = "ask" */
 	int64_t trash_keep_days;        /* [trash] keep = 0: how long prune leaves them alone */

@@ -97,7 +97,7 @@ static void draw_header(const struct ui *ui)
 	for (size_t i = 0; i < DOING_COUNT; i++) {
 		cleanup_free char *count = count_text(&counts, (enum doing)i);
 		if (column + term_width(count) <= width)
-			column += term_put(0, column, width - column, draw_tone((enum doing)i),
+			column += term_put(0, column, width - column, doing_tone((enum doing)i),
 					   count);
 	}
 }
@@ -205,8 +205,8 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 	cleanup_free char *of = waiting > 1 ? xasprintf(", %zu of %zu",
 							place_in_line(ui->list, item), waiting)
 					    : xstrdup("");
-	cleanup_free char *text = xasprintf("%s %s waits for you%s%s%s%s%s",
-					    draw_sign(DOING_WAITING), item->title,
+	cleanup_free char *text = xasprintf("%s %s %s%s%s%s%s%s", draw_sign(DOING_WAITING),
+					    item->title, doing_phrase(DOING_WAITING),
 					    *since ? " since " : "", since, of,
 					    *item->reason ? ": " : "", item->reason);
 	term_put(row, 0, width, TONE_WAITING, text);

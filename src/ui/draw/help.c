@@ -47,21 +47,6 @@ static void put_words(struct page *page, const char *text)
 	page->line++;
 }
 
-/* Behind the signs of draw_sign(). */
-static const struct {
-	enum doing doing;
-	const char *text;
-} signs[] = {
-	{ DOING_WAITING, "waits for you" },
-	{ DOING_ERROR, "error: its agent does not run, and should" },
-	{ DOING_UNKNOWN, "does not answer" },
-	{ DOING_BUSY, "busy" },
-	{ DOING_IDLE, "idle, or running and it is not known what it does" },
-	{ DOING_STARTING, "starting" },
-	{ DOING_STOPPING, "stopping" },
-	{ DOING_STOPPED, "stopped" },
-};
-
 static const struct help_entry mark_entries[] = {
 	{ ACTION_NONE, "held", "not restarted automatically" },
 	{ ACTION_NONE, "shared", "its conversation belongs to another session" },
@@ -145,10 +130,10 @@ static void put_entries(struct page *page, const struct ui *ui, const char *head
 static void put_signs(struct page *page, const struct ui *ui)
 {
 	put_entries(page, ui, "Before the title", NULL, 0);
-	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+	for (enum doing doing = 0; doing < DOING_COUNT; doing++)
 		put_entry(page, ui,
-			  &(struct help_entry){ ACTION_NONE, draw_sign(signs[i].doing),
-						signs[i].text });
+			  &(struct help_entry){ ACTION_NONE, draw_sign(doing),
+						doing_phrase(doing) });
 }
 
 /* True: the help has been scrolled too far, and has to be drawn again. */

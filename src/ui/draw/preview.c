@@ -71,7 +71,7 @@ static bool is_rule(const struct painted_line *line)
 /* Add the line in as many rows as it needs; of a rule only the first. */
 static void wrap_line(const struct painted_line *line, size_t width, struct painting *ret)
 {
-	static const struct style faint = { PAINT_FAINT, PAINT_DEFAULT, PAINT_DEFAULT };
+	static const struct style faint = { STYLE_FAINT, STYLE_DEFAULT, STYLE_DEFAULT };
 	const bool is_cut = is_rule(line) || width < WRAP_FROM;
 	size_t used = 0, columns;
 	add_row(ret);

@@ -139,7 +139,7 @@ static void draw_session(size_t row, const struct columns *columns, const struct
 	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
 					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
 					     item->title);
-	const enum tone tone = draw_tone(item->doing);
+	const enum tone tone = doing_tone(item->doing);
 	size_t column = 0;
 	put_cell(row, &column, columns->title, tone == TONE_FAINT ? TONE_FAINT : TONE_PLAIN, title);
 	/* The sign has the colour of the state. */
@@ -174,7 +174,7 @@ static void draw_counts(size_t row, size_t from, size_t width, const size_t doin
 		if (column < from + length + GAP)
 			return;
 		column -= length;
-		term_put(row, column, length, draw_tone((enum doing)i), text);
+		term_put(row, column, length, doing_tone((enum doing)i), text);
 		column -= GAP;
 	}
 }

@@ -1,41 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/sign.h"
 
-enum tone draw_tone(enum doing doing)
-{
-	static const enum tone tones[DOING_COUNT] = {
-		[DOING_WAITING] = TONE_WAITING, [DOING_ERROR] = TONE_ERROR,
-		[DOING_UNKNOWN] = TONE_WARNING, [DOING_BUSY] = TONE_BUSY,
-		[DOING_IDLE] = TONE_IDLE,       [DOING_RUNNING] = TONE_IDLE,
-		[DOING_STARTING] = TONE_BUSY,   [DOING_STOPPING] = TONE_FAINT,
-		[DOING_STOPPED] = TONE_FAINT,
-	};
-	return doing < DOING_COUNT ? tones[doing] : TONE_IDLE;
-}
-
 const char *draw_sign(enum doing doing)
 {
-	switch (doing) {
-	case DOING_WAITING:
-		return "?";
-	case DOING_ERROR:
-		return "!";
-	case DOING_UNKNOWN:
-		return "~";
-	case DOING_STARTING:
-		return ">";
-	case DOING_STOPPING:
-		return "<";
-	case DOING_BUSY:
-		return term_symbol(SYMBOL_BUSY);
-	case DOING_IDLE:
-	case DOING_RUNNING:
-		return term_symbol(SYMBOL_IDLE);
-	case DOING_STOPPED:
-	case DOING_COUNT:
-		break;
-	}
-	return term_symbol(SYMBOL_STOPPED);
+	return doing_sign(doing, term_is_plain());
 }
 
 size_t draw_key(size_t row, size_t column, const char *key, const char *label)

@@ -7,9 +7,7 @@
 #include "ui/state/list.h"
 #include "ui/term/term.h"
 
-/* How a state looks. */
-enum tone draw_tone(enum doing doing);
-/* What tells it without colours, too: one character; static. */
+/* doing_sign() for this terminal. */
 const char *draw_sign(enum doing doing);
 /* A key and what it does, if there is room for both.  Returns the column behind them. */
 size_t draw_key(size_t row, size_t column, const char *key, const char *label);

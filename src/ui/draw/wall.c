@@ -24,7 +24,7 @@ static void draw_title(const struct rectangle *at, const struct item *item, bool
 		    item->title, doing_name(item->doing));
 	for (size_t width = term_width(strbuf_text(&text)); width < at->width; width++)
 		strbuf_adds(&text, term_symbol(waits ? SYMBOL_DOUBLE_RULE : SYMBOL_RULE));
-	term_put(at->row, at->column, at->width, draw_tone(item->doing), strbuf_text(&text));
+	term_put(at->row, at->column, at->width, doing_tone(item->doing), strbuf_text(&text));
 	if (is_selected)
 		term_reverse(at->row, at->column, at->width);
 }

@@ -515,13 +515,21 @@ static void tell_lost(struct dashboard *dashboard)
 	ui_tell(dashboard->ui, text, true);
 }
 
-/* A mistake is shown, and the other keys count. */
-static void bind_keys(struct dashboard *dashboard)
+/* A mistake is shown, and the other keys and colours count. */
+static void read_settings(struct dashboard *dashboard)
 {
 	const struct deck *deck = dashboard->deck;
 	struct ui *ui = dashboard->ui;
+	struct skin skin;
+	skin_init(&skin, deck->settings.ui_theme, &deck->settings.ui_colors);
+	term_use_skin(&skin);
 	if (deck->config_problem)
 		ui_tell(ui, deck->config_problem, true);
+	for (size_t i = 0; i < deck->settings.ui_colors.count; i++) {
+		cleanup_error struct error why = { 0 };
+		if (skin_set(&skin, deck->settings.ui_colors.items[i], &why) < 0)
+			ui_tell(ui, why.message, true);
+	}
 	for (size_t i = 0; i < deck->settings.ui_keys.count; i++) {
 		cleanup_error struct error why = { 0 };
 		if (keymap_bind(&ui->keymap, deck->settings.ui_keys.items[i], &why) < 0)
@@ -532,7 +540,7 @@ static void bind_keys(struct dashboard *dashboard)
 static int show(struct dashboard *dashboard)
 {
 	count_profiles(dashboard);
-	bind_keys(dashboard);
+	read_settings(dashboard);
 	if (!dashboard->client && !dashboard->wall_wish)
 		tell_lost(dashboard);
 	if (dashboard->client) {

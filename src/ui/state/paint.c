@@ -57,8 +57,8 @@ static bool is_blank(const struct painted_line *line)
 	for (size_t i = 0; i < line->count; i++) {
 		const struct span *span = &line->spans[i];
 		if (span->text[strspn(span->text, " ")] ||
-		    span->style.background != PAINT_DEFAULT ||
-		    span->style.attributes & (PAINT_REVERSE | PAINT_UNDERLINE))
+		    span->style.background != STYLE_DEFAULT ||
+		    span->style.attributes & (STYLE_REVERSE | STYLE_UNDERLINE))
 			return false;
 	}
 	return true;
@@ -100,12 +100,12 @@ static int long_color(const struct numbers *numbers, size_t *at)
 	const bool has_colons = parts > 1;
 	const size_t first = has_colons && parts > 5 ? 3 : 2;
 	const size_t end = has_colons ? parts : left;
-	int color = PAINT_DEFAULT;
+	int color = STYLE_DEFAULT;
 	if (end >= 3 && values[1] == 5) {
-		color = values[2] < 256 ? (int)values[2] : PAINT_DEFAULT;
+		color = values[2] < 256 ? (int)values[2] : STYLE_DEFAULT;
 		*at += has_colons ? parts - 1 : 2;
 	} else if (end >= first + 3 && values[1] == 2) {
-		color = PAINT_RGB | (int)((values[first] & 255) << 16) |
+		color = STYLE_RGB | (int)((values[first] & 255) << 16) |
 			(int)((values[first + 1] & 255) << 8) | (int)(values[first + 2] & 255);
 		*at += has_colons ? parts - 1 : 4;
 	} else {
@@ -131,12 +131,12 @@ static void set_attribute(struct style *style, unsigned number)
 	static const struct {
 		unsigned number, on, off;
 	} changes[] = {
-		{ 1, PAINT_BOLD, 0 },       { 2, PAINT_FAINT, 0 },
-		{ 3, PAINT_ITALIC, 0 },     { 4, PAINT_UNDERLINE, 0 },
-		{ 7, PAINT_REVERSE, 0 },    { 8, PAINT_HIDDEN, 0 },
-		{ 21, PAINT_UNDERLINE, 0 }, { 22, 0, PAINT_BOLD | PAINT_FAINT },
-		{ 23, 0, PAINT_ITALIC },    { 24, 0, PAINT_UNDERLINE },
-		{ 27, 0, PAINT_REVERSE },   { 28, 0, PAINT_HIDDEN },
+		{ 1, STYLE_BOLD, 0 },       { 2, STYLE_FAINT, 0 },
+		{ 3, STYLE_ITALIC, 0 },     { 4, STYLE_UNDERLINE, 0 },
+		{ 7, STYLE_REVERSE, 0 },    { 8, STYLE_HIDDEN, 0 },
+		{ 21, STYLE_UNDERLINE, 0 }, { 22, 0, STYLE_BOLD | STYLE_FAINT },
+		{ 23, 0, STYLE_ITALIC },    { 24, 0, STYLE_UNDERLINE },
+		{ 27, 0, STYLE_REVERSE },   { 28, 0, STYLE_HIDDEN },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
 		if (changes[i].number == number)
@@ -148,7 +148,7 @@ static void apply(struct style *style, const struct numbers *numbers)
 	for (size_t i = 0; i < numbers->count; i++) {
 		const unsigned number = numbers->values[i];
 		if (number == 0)
-			*style = PAINT_PLAIN;
+			*style = STYLE_PLAIN;
 		else if (number == 38)
 			style->foreground = long_color(numbers, &i);
 		else if (number == 48)
@@ -156,9 +156,9 @@ static void apply(struct style *style, const struct numbers *numbers)
 		else if (number == 58)
 			(void)long_color(numbers, &i);
 		else if (number == 39)
-			style->foreground = PAINT_DEFAULT;
+			style->foreground = STYLE_DEFAULT;
 		else if (number == 49)
-			style->background = PAINT_DEFAULT;
+			style->background = STYLE_DEFAULT;
 		else if (number == 4 && i + 1 < numbers->count && numbers->is_sub[i + 1])
 			set_attribute(style, numbers->values[++i] ? 4 : 24);
 		else if (!set_short_color(style, number))
@@ -242,7 +242,7 @@ static const char *paint_one(struct painter *painter, const char *at)
 
 void paint_parse(const char *text, struct painting *ret)
 {
-	struct painter painter = { .painting = ret, .style = PAINT_PLAIN };
+	struct painter painter = { .painting = ret, .style = STYLE_PLAIN };
 	*ret = (struct painting){ 0 };
 	begin_line(&painter);
 	while (*text)
@@ -250,65 +250,4 @@ void paint_parse(const char *text, struct painting *ret)
 	end_span(&painter);
 	while (ret->count && is_blank(&ret->lines[ret->count - 1]))
 		line_free(&ret->lines[--ret->count]);
-}
-
-/* ---- colours ---------------------------------------------------------------------------------- */
-
-enum { CUBE = 16, CUBE_SIDE = 6, GRAYS = 232 };
-
-static const int levels[CUBE_SIDE] = { 0, 95, 135, 175, 215, 255 };
-
-/* Red, green and blue of one of the 256, as xterm has them. */
-static int rgb_of(int color)
-{
-	static const int named[] = { 0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD,
-				     0x00CDCD, 0xE5E5E5, 0x7F7F7F, 0xFF0000, 0x00FF00, 0xFFFF00,
-				     0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF };
-	if (color < CUBE)
-		return named[color];
-	if (color >= GRAYS)
-		return (8 + 10 * (color - GRAYS)) * 0x010101;
-	color -= CUBE;
-	return levels[color / 36] << 16 | levels[color / 6 % 6] << 8 | levels[color % 6];
-}
-
-static int distance(int a, int b)
-{
-	const int red = (a >> 16) - (b >> 16), green = (a >> 8 & 255) - (b >> 8 & 255),
-		  blue = (a & 255) - (b & 255);
-	return red * red + green * green + blue * blue;
-}
-
-/* The nearest from first to last; the first of several. */
-static int nearest(int rgb, int first, int last)
-{
-	int best = first;
-	for (int i = first + 1; i <= last; i++)
-		if (distance(rgb, rgb_of(i)) < distance(rgb, rgb_of(best)))
-			best = i;
-	return best;
-}
-
-int paint_reduce(int color, int colors)
-{
-	if (color == PAINT_DEFAULT || colors < 8)
-		return PAINT_DEFAULT;
-	const bool is_rgb = color & PAINT_RGB;
-	const int rgb = is_rgb ? color & ~PAINT_RGB : rgb_of(color);
-	if (colors > 256)
-		/* The first eight have their own numbers. */
-		return !is_rgb && color < 8 ? color : rgb < 8 ? 8 : rgb;
-	if (!is_rgb && color < colors)
-		return color;
-	/* The first 16 look as the user has set them. */
-	if (colors == 256)
-		return nearest(rgb, CUBE, 255);
-	if (!is_rgb && color < CUBE)
-		return color % 8;
-	return nearest(rgb, 0, colors < CUBE ? 7 : CUBE - 1);
-}
-
-bool paint_is_bright(int color)
-{
-	return color >= BRIGHT && color < CUBE;
 }

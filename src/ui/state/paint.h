@@ -6,30 +6,8 @@
  */
 #pragma once
 
+#include "base/style.h"
 #include "base/text.h"
-
-enum {
-	PAINT_BOLD = 1 << 0,
-	PAINT_FAINT = 1 << 1,
-	PAINT_ITALIC = 1 << 2,
-	PAINT_UNDERLINE = 1 << 3,
-	PAINT_REVERSE = 1 << 4,
-	PAINT_HIDDEN = 1 << 5,
-};
-/* A colour: that of the terminal, one of 256, or with PAINT_RGB the 24 bits of red, green, blue. */
-enum { PAINT_DEFAULT = -1, PAINT_RGB = 1 << 24 };
-
-/* Zero-initialised is black on black: use PAINT_PLAIN. */
-struct style {
-	unsigned attributes;
-	int foreground, background;
-};
-#define PAINT_PLAIN ((struct style){ 0, PAINT_DEFAULT, PAINT_DEFAULT })
-/* The colour that a terminal with so many has, and is nearest: PAINT_DEFAULT or its number there.
- * With more than 256, from 8 on it is red, green and blue. */
-int paint_reduce(int color, int colors);
-/* Is it among the bright half of the 16 colours? */
-bool paint_is_bright(int color);
 
 /* A part of a line that looks the same. */
 struct span {

@@ -3,28 +3,33 @@
 #include "ui/term/term.h"
 
 /* attr_set() takes no pair above 255 on every ncurses. */
-enum { PAIRS_MAX = 240, FIRST_PAIR = TONE_COUNT };
+enum { PAIRS_MAX = 240, FIRST_PAIR = 1 };
 
 static struct {
 	bool has_color;
 	struct {
 		int foreground, background;
 	} pairs[PAIRS_MAX];
-	size_t count, size;
+	size_t kept, count, size;
 } color;
 
 void color_begin(bool has_color)
 {
 	const int pairs = has_color ? COLOR_PAIRS - FIRST_PAIR : 0;
 	color.has_color = pairs > 0;
-	color.count = 0;
+	color.kept = color.count = 0;
 	color.size = pairs < PAIRS_MAX ? (size_t)(pairs > 0 ? pairs : 0) : PAIRS_MAX;
 }
 
 void color_frame(void)
 {
 	if (color.count == color.size)
-		color.count = 0;
+		color.count = color.kept;
+}
+
+void color_keep(void)
+{
+	color.kept = color.count;
 }
 
 attr_t color_attributes(const struct style *style)
@@ -33,16 +38,16 @@ attr_t color_attributes(const struct style *style)
 		unsigned attribute;
 		attr_t look;
 	} looks[] = {
-		{ PAINT_BOLD, A_BOLD },       { PAINT_FAINT, A_DIM },
-		{ PAINT_ITALIC, A_ITALIC },   { PAINT_UNDERLINE, A_UNDERLINE },
-		{ PAINT_REVERSE, A_REVERSE }, { PAINT_HIDDEN, A_INVIS },
+		{ STYLE_BOLD, A_BOLD },       { STYLE_FAINT, A_DIM },
+		{ STYLE_ITALIC, A_ITALIC },   { STYLE_UNDERLINE, A_UNDERLINE },
+		{ STYLE_REVERSE, A_REVERSE }, { STYLE_HIDDEN, A_INVIS },
 	};
 	attr_t attributes = A_NORMAL;
 	for (size_t i = 0; i < ARRAY_SIZE(looks); i++)
 		if (style->attributes & looks[i].attribute)
 			attributes |= looks[i].look;
 	/* A terminal of 8 colours has the bright ones by this. */
-	if (color.has_color && COLORS < 16 && paint_is_bright(style->foreground))
+	if (color.has_color && COLORS < 16 && style_is_bright(style->foreground))
 		attributes |= A_BOLD;
 	return attributes;
 }
@@ -52,9 +57,9 @@ short color_pair(const struct style *style)
 {
 	if (!color.has_color)
 		return 0;
-	const int foreground = paint_reduce(style->foreground, COLORS);
-	const int background = paint_reduce(style->background, COLORS);
-	if (foreground == PAINT_DEFAULT && background == PAINT_DEFAULT)
+	const int foreground = style_reduce(style->foreground, COLORS);
+	const int background = style_reduce(style->background, COLORS);
+	if (foreground == STYLE_DEFAULT && background == STYLE_DEFAULT)
 		return 0;
 	for (size_t i = 0; i < color.count; i++)
 		if (color.pairs[i].foreground == foreground &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "ui/state/paint.h"
+#include "base/style.h"
 
 #define NCURSES_WIDECHAR         1
 #define NCURSES_NOMACROS         1
@@ -9,10 +9,12 @@
 #include <ncurses.h>
 #include <stdint.h>
 
-/* The pairs of colours for painted text, behind those of the tones.  has_color: use any. */
+/* The pairs of colours.  has_color: use any. */
 void color_begin(bool has_color);
 /* At the start of a frame: pairs that are in no frame any more can be taken again. */
 void color_frame(void);
+/* Those that are taken now are in every frame. */
+void color_keep(void);
 /* The look of this style on this terminal. */
 attr_t color_attributes(const struct style *style);
 short color_pair(const struct style *style);

@@ -40,6 +40,7 @@ static struct {
 	bool is_away;   /* given back for a while */
 	bool has_color, has_cursor, has_symbols, has_mouse;
 	size_t cursor_row, cursor_column;
+	struct skin skin;
 	struct mouse_report mouse;
 	int64_t escape_ms;   /* when an Esc came alone */
 	int64_t sequence_ms; /* when a sequence began that is not known; 0: its end was read */
@@ -68,25 +69,22 @@ static void read_settings(void)
 	}
 }
 
-/* Only colours that can be read on a light and on a dark background, also where bold is bright:
- * neither yellow, cyan nor blue.  Other styles are bold or dim. */
 static void begin_colors(void)
 {
-	static const struct {
-		enum tone tone;
-		short color;
-	} colors[] = {
-		{ TONE_WAITING, COLOR_MAGENTA },
-		{ TONE_ERROR, COLOR_RED },
-		{ TONE_BUSY, COLOR_GREEN },
-	};
 	const bool is_colored = term.has_color && has_colors() && start_color() != ERR;
 	color_begin(is_colored);
-	if (!is_colored)
-		return;
-	(void)use_default_colors();
-	for (size_t i = 0; i < ARRAY_SIZE(colors); i++)
-		(void)init_pair((short)colors[i].tone, colors[i].color, -1);
+	if (is_colored)
+		(void)use_default_colors();
+	term_use_skin(&term.skin);
+}
+
+void term_use_skin(const struct skin *skin)
+{
+	term.skin = *skin;
+	/* A painted screen must not take their pairs. */
+	for (size_t i = 0; i < TONE_COUNT; i++)
+		(void)color_pair(&skin->styles[i]);
+	color_keep();
 }
 
 /* ncurses has handlers of its own, which are not for a program with an event loop. */
@@ -224,24 +222,6 @@ void term_erase(void)
 	(void)erase();
 }
 
-static attr_t attributes_of(enum tone tone)
-{
-	static const attr_t attributes[TONE_COUNT] = {
-		[TONE_FAINT] = A_DIM,    [TONE_HEADER] = A_BOLD, [TONE_GROUP] = A_BOLD,
-		[TONE_WAITING] = A_BOLD, [TONE_ERROR] = A_BOLD,  [TONE_WARNING] = A_BOLD,
-		[TONE_KEY] = A_BOLD,
-	};
-	return attributes[tone];
-}
-
-/* 0: none. */
-static short pair_of(enum tone tone)
-{
-	const bool is_colored = term.has_color && has_colors() &&
-				(tone == TONE_WAITING || tone == TONE_ERROR || tone == TONE_BUSY);
-	return (short)(is_colored ? (int)tone : 0);
-}
-
 /* One character of the text, and the columns that it takes.  Returns its length in bytes, 0 at the
  * end. */
 static size_t read_character(const char *text, wchar_t *ret, size_t *ret_width)
@@ -273,16 +253,20 @@ void term_use_symbols(bool is_plain)
 			   !streq(name, "linux");
 }
 
+bool term_is_plain(void)
+{
+	return !term.has_symbols;
+}
+
 const char *term_symbol(enum symbol symbol)
 {
 	static const struct {
 		const char *plain, *drawn;
 	} symbols[] = {
-		[SYMBOL_OPEN] = { "[-]", "▾" },  [SYMBOL_CLOSED] = { "[+]", "▸" },
-		[SYMBOL_BUSY] = { "*", "●" },    [SYMBOL_IDLE] = { "=", "○" },
-		[SYMBOL_STOPPED] = { ".", "·" }, [SYMBOL_BAR] = { "|", "│" },
-		[SYMBOL_RULE] = { "-", "─" },    [SYMBOL_DOUBLE_RULE] = { "=", "═" },
-		[SYMBOL_CUT] = { "~", "…" },     [SYMBOL_WRAPPED] = { "\\", "↪" },
+		[SYMBOL_OPEN] = { "[-]", "▾" },   [SYMBOL_CLOSED] = { "[+]", "▸" },
+		[SYMBOL_BAR] = { "|", "│" },      [SYMBOL_RULE] = { "-", "─" },
+		[SYMBOL_CUT] = { "~", "…" },      [SYMBOL_DOUBLE_RULE] = { "=", "═" },
+		[SYMBOL_WRAPPED] = { "\\", "↪" },
 	};
 	return term.has_symbols ? symbols[symbol].drawn : symbols[symbol].plain;
 }
@@ -343,10 +327,7 @@ static bool clip(size_t row, size_t column, size_t *width)
 
 size_t term_put(size_t row, size_t column, size_t width, enum tone tone, const char *text)
 {
-	if (!clip(row, column, &width))
-		return 0;
-	(void)attr_set(attributes_of(tone), pair_of(tone), NULL);
-	return put(row, column, width, text);
+	return term_paint(row, column, width, &term.skin.styles[tone], text);
 }
 
 size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
@@ -360,8 +341,14 @@ size_t term_paint(size_t row, size_t column, size_t width, const struct style *s
 
 void term_reverse(size_t row, size_t column, size_t width)
 {
-	if (row < term_rows() && column < term_columns())
-		(void)mvchgat((int)row, (int)column, (int)width, A_REVERSE | A_BOLD, 0, NULL);
+	if (!clip(row, column, &width))
+		return;
+	for (size_t i = column; i < column + width; i++) {
+		const chtype cell = mvinch((int)row, (int)i);
+		const attr_t kept = cell & A_UNDERLINE;
+		(void)mvchgat((int)row, (int)i, 1, kept | A_REVERSE | A_BOLD,
+			      (short)PAIR_NUMBER(cell), NULL);
+	}
 }
 
 void term_cursor(size_t row, size_t column)

@@ -9,34 +9,16 @@
 #pragma once
 
 #include "base/error.h"
-#include "ui/state/paint.h"
+#include "model/session/look.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* What a text means.  How it looks is decided here, for terminals with and without colours. */
-enum tone {
-	TONE_PLAIN,
-	TONE_FAINT,
-	TONE_HEADER,
-	TONE_GROUP,
-	TONE_WAITING,
-	TONE_ERROR,
-	TONE_BUSY,
-	TONE_IDLE,
-	TONE_WARNING,
-	TONE_KEY,
-	TONE_COUNT
-};
 
 /* What is drawn in place of words.  All are one column wide, but for SYMBOL_OPEN and _CLOSED where
  * the terminal lacks the characters. */
 enum symbol {
 	SYMBOL_OPEN, /* a group whose sessions are shown */
 	SYMBOL_CLOSED,
-	SYMBOL_BUSY,
-	SYMBOL_IDLE,
-	SYMBOL_STOPPED,
 	SYMBOL_BAR,  /* between two columns */
 	SYMBOL_RULE, /* begins a heading */
 	SYMBOL_DOUBLE_RULE,
@@ -71,6 +53,11 @@ size_t term_columns(void);
  * is_plain in term_use_symbols(), in ASCII.  It is static. */
 const char *term_symbol(enum symbol symbol);
 void term_use_symbols(bool is_plain);
+/* Are they in ASCII? */
+bool term_is_plain(void);
+
+/* How the tones look from now on. */
+void term_use_skin(const struct skin *skin);
 
 /* Begin a frame: all is blank. */
 void term_erase(void);
@@ -81,7 +68,7 @@ size_t term_put(size_t row, size_t column, size_t width, enum tone tone, const c
 /* Like term_put(), but in colours, as near as the terminal has them. */
 size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
 		  const char *text);
-/* Show the cells of a row in reverse. */
+/* Show the cells of a row in reverse, in their colours. */
 void term_reverse(size_t row, size_t column, size_t width);
 /* Where the cursor is shown in this frame; without this call it is hidden. */
 void term_cursor(size_t row, size_t column);
