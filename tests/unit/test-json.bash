@@ -129,8 +129,17 @@ holds 0 'session merge' changed
 git init -q --bare "$root/remote" && git -C "$root/work" remote add origin "$root/remote"
 holds 0 'session push' changed
 holds 64 'session changes' changed changed
-shown=$(agentdeck show --json changed)
-grep -q '"is_merged": true' <<<"$shown" || fail "show: $shown"
+holds 0 'session show' changed
+grep -q '"is_merged": true' "$root/out" || fail "show: $(<"$root/out")"
+grep -q '"workspace": "worktree"' "$root/out" || fail "show: $(<"$root/out")"
+holds 0 add "$root/work" --clone -t cloned --agent demo
+holds 0 'session changes' cloned
+holds 0 'session show' cloned
+mv "$(agentdeck path cloned)" "$root/moved"
+holds 0 'session show' cloned
+holds 0 list
+mv "$root/moved" "$(agentdeck path cloned)"
+{ agentdeck remove cloned && agentdeck prune --force; } >/dev/null || fail "cloned is not removed"
 holds 0 'session changes' changed
 table=$(agentdeck changes changed changed)
 [[ $table =~ 'FILE'\ +'changed'.*'(commits)'\ +'1, merged into main'.*'new'\ +'+1 -0' ]] || fail "changes: $table"

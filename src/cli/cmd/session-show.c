@@ -160,7 +160,6 @@ static void add_restart(struct json_object *object, const struct app *app,
 	json_set_bool(restart, "is_default", instance->restart_policy == RESTART_DEFAULT);
 	json_set_int(restart, "count", (int64_t)count);
 	json_set_time(restart, "last_at", count ? instance->observed.restarts[count - 1] : 0);
-	json_set_string(object, "held", instance->observed.held);
 }
 
 static void add_end(struct json_object *object, const struct app *app,
@@ -223,15 +222,13 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set_string(object, "first_prompt", told->about.words);
 	json_set_string(object, "launch_directory", instance_launch_directory(instance));
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
-	json_set_string(object, "backend", instance->backend);
 	json_set_string(object, "desired", instance_desired_name(instance->desired));
-	json_set_time(object, "last_used_at", instance->last_used_at);
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	add_end(object, app, instance);
 	json_set(object, "clients", json_of_clients(instance));
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
-	json_set(object, "workspace",
+	json_set(object, "tree",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
 	json_set(object, "work", json_of_work(instance->workspace));
 	json_set(object, "recipe", recipe_to_json(instance->recipe));
