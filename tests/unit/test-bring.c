@@ -166,6 +166,49 @@ static void a_branch_in_a_linked_work_tree_of_a_bare_repository_is_not_moved(voi
 	assert_merge(desk, instance, &plain, BRING_FORWARD);
 }
 
+/* Starts that, so that a later step waits for the agent. */
+static const struct {
+	const char *script, *name, *abort;
+} unfinished[] = {
+	{ "git rebase -q -x false HEAD~2 >/dev/null 2>&1", "a rebase", "git rebase --abort" },
+	{ "git merge -q --no-ff --no-commit side 2>&1", "a merge", "git merge --abort" },
+	{ MINE " cherry-pick side~1 side 2>&1", "a cherry-pick", "git cherry-pick --abort" },
+	{ "git format-patch -q -1 --stdout side~1 >../patch; git am -q ../patch 2>&1", "git am",
+	  "git am --abort" },
+	{ "git bisect start HEAD HEAD~2 2>&1", "a bisection", "git bisect reset 2>&1" },
+};
+
+static void look_at_unfinished(struct desk *desk, enum workspace_kind kind)
+{
+	cleanup_instance struct instance *instance = begin(desk, kind);
+	do_sh(desk,
+	      "git -C project rev-parse main >before && cd " TREE " && echo c >c && " DO
+	      " c && git switch -q -c side HEAD~1 && echo d >c && " DO " s1 && echo e >e && " DO
+	      " s2 && git switch -q agentdeck/fix-it && git config user.name a && "
+	      "git config user.email a@b");
+	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++) {
+		cleanup_free char *start = xasprintf("cd " TREE
+						     " && export GIT_EDITOR=true && { %s || :; }",
+						     unfinished[i].script);
+		cleanup_free char *end = xasprintf("cd " TREE " && %s", unfinished[i].abort);
+		do_sh(desk, start);
+		assert_refused(desk, instance, &plain, ERROR_BUSY, unfinished[i].name);
+		do_sh(desk, "git -C project rev-parse main | cmp - before");
+		do_sh(desk, end);
+	}
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+}
+
+static void an_unfinished_rebase_of_a_worktree_is_not_merged(void **state)
+{
+	look_at_unfinished(*state, WORKSPACE_WORKTREE);
+}
+
+static void an_unfinished_rebase_of_a_clone_is_not_merged(void **state)
+{
+	look_at_unfinished(*state, WORKSPACE_CLONE);
+}
+
 /* Another branch under its name would hide the work. */
 static void a_clone_on_another_branch_is_refused(void **state)
 {
@@ -214,21 +257,33 @@ static void large_files_of_a_clone_come_along(void **state)
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
 	char digest[SHA256_TEXT_SIZE];
-	cleanup_free char *script = xasprintf(
+	cleanup_free char *lies = xasprintf(
 		"cd " TREE
-		"/.git && mkdir -p lfs/objects/aa/bb annex/objects/1/2/SHA256E-s5--%s.bin "
-		"lfs/objects/cc && printf large >lfs/objects/aa/bb/%s && "
-		"cp lfs/objects/aa/bb/%s annex/objects/1/2/SHA256E-s5--%s.bin/SHA256E-s5--%s.bin && "
-		"printf lie >lfs/objects/aa/bb/%064d && ln -s / lfs/objects/cc/dd && "
-		"ln -s /etc/passwd lfs/objects/aa/bb/%063d1",
-		sha256_text("large", digest), digest, digest, digest, digest, 0, 0);
-	do_sh(desk, script);
-	assert_merge(desk, instance, &plain, BRING_FORWARD);
-	cleanup_free char *look = xasprintf(
-		"cd project/.git && test large = \"$(cat lfs/objects/aa/bb/%s)\" && "
-		"test large = \"$(cat annex/objects/1/2/*/*)\" && "
-		"test 1 = \"$(find lfs -type f | wc -l)\" && test 0 = \"$(find lfs -type l | wc -l)\"",
+		"/.git && d=%s && mkdir -p lfs/objects/00/00 lfs/objects/cc lfs/objects/evil/x "
+		"lfs/objects/aa/bb/$d annex/objects/1/2/SHA256E-s5--$d.bin/SHA256E-s5--$d.bin && "
+		"printf lie >lfs/objects/00/00/%064d && printf large >lfs/objects/evil/x/$d && "
+		"ln -s / lfs/objects/cc/dd && ln -s /etc/passwd lfs/objects/00/00/%063d1",
+		sha256_text("large", digest), 0, 0);
+	cleanup_free char *truth = xasprintf(
+		"cd " TREE
+		"/.git && d=%s && a=$(echo $d | cut -c1-2) && b=$(echo $d | cut -c3-4) && "
+		"mkdir -p lfs/objects/$a/$b && printf large >lfs/objects/$a/$b/$d && "
+		"k=SHA256E-s5--$d.bin && rmdir annex/objects/1/2/$k/$k && "
+		"cp lfs/objects/$a/$b/$d annex/objects/1/2/$k/$k && echo e >../e && cd .. && " DO
+		" e",
 		digest);
+	cleanup_free char *look = xasprintf(
+		"cd project/.git && test large = \"$(cat lfs/objects/*/*/%s)\" && "
+		"test large = \"$(cat annex/objects/1/2/*/*)\" && "
+		"test '2 1 0' = \"$(find lfs/objects/ -mindepth 1 -type d | wc -l) "
+		"$(find lfs -type f | wc -l) $(find lfs -type l | wc -l)\"",
+		digest);
+	/* Of names and lies nothing is made. */
+	do_sh(desk, lies);
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	do_sh(desk, "cd project/.git && test ! -e lfs && test ! -e annex");
+	do_sh(desk, truth);
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
 	do_sh(desk, look);
 }
 
@@ -420,6 +475,8 @@ int main(void)
 		DESK_TEST(a_dirty_target_stays_as_it_is),
 		DESK_TEST(an_ignored_file_is_not_overwritten),
 		DESK_TEST(a_branch_in_a_linked_work_tree_of_a_bare_repository_is_not_moved),
+		DESK_TEST(an_unfinished_rebase_of_a_worktree_is_not_merged),
+		DESK_TEST(an_unfinished_rebase_of_a_clone_is_not_merged),
 		DESK_TEST(a_clone_on_another_branch_is_refused),
 		DESK_TEST(another_branch_can_be_the_target),
 		DESK_TEST(a_branch_with_other_commits_is_not_replaced),

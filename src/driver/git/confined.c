@@ -5,6 +5,7 @@
  */
 #include "base/fsutil.h"
 #include "driver/git/git-internal.h"
+#include "driver/git/git.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +57,38 @@ static int open_git_directory(const char *tree)
 	return fd < 0 && errno == ENOENT && access(head, F_OK) == 0
 		       ? fs_openat(AT_FDCWD, tree, flags, 0)
 		       : fd;
+}
+
+const char *gitcmd_state_in(int directory)
+{
+	static const struct {
+		const char *file, *name;
+	} states[] = {
+		{ "rebase-merge", "a rebase" },
+		{ "rebase-apply/applying", "git am" },
+		{ "rebase-apply", "a rebase" },
+		{ "MERGE_HEAD", "a merge" },
+		{ "CHERRY_PICK_HEAD", "a cherry-pick" },
+		{ "REVERT_HEAD", "a revert" },
+		{ "sequencer", "several cherry-picks or reverts" },
+		{ "BISECT_START", "a bisection" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		if (faccessat(directory, states[i].file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return states[i].name;
+	return NULL;
+}
+
+int gitcmd_clone_state(const char *clone, const char **ret, struct error *err)
+{
+	cleanup_close int fd = -1;
+	if (gitcmd_check_confined(clone, err) < 0)
+		return -1;
+	fd = open_git_directory(clone);
+	if (fd < 0)
+		return error_set_file(err, errno, "open the Git directory of %s", clone);
+	*ret = gitcmd_state_in(fd);
+	return 0;
 }
 
 int gitcmd_check_confined(const char *tree, struct error *err)

@@ -38,6 +38,8 @@ struct gitcmd_worktree;
 int gitcmd_ask_about_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
 			      struct error *err);
 int gitcmd_remove_worktree(const char *source, const char *path, struct error *err);
+/* What is in progress by a Git directory: "a rebase"; static.  NULL: nothing. */
+const char *gitcmd_state_in(int directory);
 /* Does the Git directory of this work tree lead nowhere else?  ERROR_INVALID. */
 int gitcmd_check_confined(const char *tree, struct error *err);
 

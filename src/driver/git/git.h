@@ -43,6 +43,9 @@ int gitcmd_head(const char *tree, char **ret, struct error *err);
 /* The same of a branch of it.  ERROR_NOT_FOUND: it has no such branch. */
 int gitcmd_head_of(const char *tree, const char *branch, char **ret, struct error *err);
 
+/* What is in progress in such a clone: "a rebase"; static.  NULL: nothing. */
+int gitcmd_clone_state(const char *clone, const char **ret, struct error *err);
+
 /* A tree to make. */
 struct gitcmd_tree {
 	const char *source; /* a work tree, or a bare repository */
@@ -86,9 +89,10 @@ int gitcmd_restore_record(const struct gitcmd_linked *tree, bool *ret, struct er
 
 /* What the record says. */
 struct gitcmd_worktree {
-	bool is_known; /* there is a record; else the others are NULL */
-	char *branch;  /* that is checked out; NULL: none (a detached HEAD) */
-	char *commit;  /* of a detached HEAD, if the repository still has it */
+	bool is_known;     /* there is a record; else the others are NULL */
+	char *branch;      /* that is checked out; NULL: none (a detached HEAD) */
+	char *commit;      /* of a detached HEAD, if the repository still has it */
+	const char *state; /* what is in progress: "a rebase"; static; NULL: nothing */
 };
 void gitcmd_worktree_free(struct gitcmd_worktree *worktree);
 #define cleanup_gitcmd_worktree CLEANUP(gitcmd_worktree_free)

@@ -273,6 +273,7 @@ static int read_head(const struct gitcmd_linked *tree, int fd, struct gitcmd_wor
 		ret->commit = has_commit ? TAKE_PTR(line) : NULL;
 	}
 	ret->is_known = true;
+	ret->state = gitcmd_state_in(fd);
 	return 0;
 }
 

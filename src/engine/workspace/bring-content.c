@@ -14,19 +14,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LEVELS = 2, CHUNK = 1 << 16, DIGEST = SHA256_TEXT_SIZE - 1 };
+enum { CHUNK = 1 << 16, DIGEST = SHA256_TEXT_SIZE - 1 };
 
 #define HEX       "0123456789abcdef"
 #define TEMPORARY ".agentdeck-copy"
 
 struct store {
-	const char *below;    /* objects are two directories below it */
-	bool has_directories; /* the object NAME is NAME/NAME */
-	mode_t mode, directory_mode;
+	const char *below; /* the Git directory */
+	unsigned levels;   /* of directories below that, above the objects */
+	mode_t mode;       /* of an object */
 };
 static const struct store stores[] = {
-	{ "lfs/objects", false, 0644, 0777 },
-	{ "annex/objects", true, 0444, 0777 },
+	{ "lfs/objects", 2, 0644 },
+	/* The object NAME is NAME/NAME. */
+	{ "annex/objects", 3, 0444 },
+};
+
+struct copying {
+	const struct store *store;
+	int from;           /* the clone's */
+	int to;             /* the repository's, or its Git directory if that has none yet */
+	const char *prefix; /* of a path below the latter */
+	int64_t count;
 };
 
 /* The digest in git-annex's "SHA256E-s12--DIGEST.ext".  NULL: the name has none.  Borrowed. */
@@ -36,6 +45,18 @@ static const char *digest_in(const char *name)
 	digest = digest ? digest + 2 : name;
 	const size_t length = strspn(digest, HEX);
 	return length == DIGEST && (!digest[length] || digest[length] == '.') ? digest : NULL;
+}
+
+/* Is it where its program looks for it?  "12/34/1234...", "x/y/NAME/NAME". */
+static bool is_in_place(const struct store *store, const char *path)
+{
+	const char *name = path_basename(path), *digest = digest_in(name);
+	if (!digest)
+		return false;
+	cleanup_free char *end = store->levels == 2
+					 ? xasprintf("%.2s/%.2s/%s", digest, digest + 2, digest)
+					 : xasprintf("/%s/%s", name, name);
+	return store->levels == 2 ? streq(path, end) : ends_with(path, end);
 }
 
 /* Returns whether the copy has that digest. */
@@ -57,129 +78,102 @@ static int copy_bytes(int from, int to, const char *digest, bool *ret, struct er
 	return 0;
 }
 
-/* Under its name only when all of it is there. */
-static int copy_file(int from, int directory, const char *name, const struct store *store,
-		     int64_t *count, struct error *err)
+/* Returns the directory of a path below one; -1 with errno. */
+static int make_directory_of(int above, const char *path)
+{
+	const char *slash = path;
+	cleanup_free char *directory = NULL;
+	while ((slash = strchr(slash + 1, '/'))) {
+		free(directory);
+		directory = xstrndup(path, (size_t)(slash - path));
+		if (mkdirat(above, directory, 0777) < 0 && errno != EEXIST)
+			return -1;
+	}
+	return fs_openat(above, or_empty(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+/* Under its name, and with its directories, only when it is known to be right. */
+static int copy_file(struct copying *copying, int from, const char *path, struct error *err)
 {
 	bool has_name = false, is_right = false;
 	/* One that was killed can have left it. */
-	(void)unlinkat(directory, TEMPORARY, 0);
-	cleanup_close int to = fs_open_new(directory, TEMPORARY, &has_name);
+	(void)unlinkat(copying->to, TEMPORARY, 0);
+	cleanup_close int to = fs_open_new(copying->to, TEMPORARY, &has_name);
 	if (to < 0)
-		return error_set_file(err, errno, "make a copy of %s", name);
-	int r = copy_bytes(from, to, digest_in(name), &is_right, err);
-	if (r == 0 && is_right &&
-	    (fchmod(to, store->mode) < 0 || fs_flush(to) < 0 ||
-	     (fs_name_new(directory, to, has_name ? TEMPORARY : NULL, name) < 0 &&
-	      errno != EEXIST) ||
-	     fs_flush(directory) < 0))
-		r = error_set_file(err, errno, "keep a copy of %s", name);
+		return error_set_file(err, errno, "make a copy of %s", path);
+	int r = copy_bytes(from, to, digest_in(path_basename(path)), &is_right, err);
+	if (r == 0 && is_right) {
+		cleanup_close int directory = make_directory_of(copying->to, path);
+		if (directory < 0 || fchmod(to, copying->store->mode) < 0 || fs_flush(to) < 0 ||
+		    (fs_name_new(copying->to, to, has_name ? TEMPORARY : NULL, path) < 0 &&
+		     errno != EEXIST) ||
+		    fs_flush(directory) < 0)
+			r = error_set_file(err, errno, "keep a copy of %s", path);
+	}
 	if (has_name)
-		(void)unlinkat(directory, TEMPORARY, 0);
-	*count += r == 0 && is_right;
+		(void)unlinkat(copying->to, TEMPORARY, 0);
+	copying->count += r == 0 && is_right;
 	return r;
 }
 
-static int open_below(int above, const char *name, mode_t mode)
-{
-	if (mode && mkdirat(above, name, mode) < 0 && errno != EEXIST)
-		return -1;
-	return fs_openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-}
-
-static int take(int from, int to, const char *name, const struct store *store, int64_t *count,
-		struct error *err)
+static int take(struct copying *copying, const char *path, struct error *err)
 {
 	struct stat status;
-	cleanup_close int within = -1, target = -1, file = -1;
-	if (!digest_in(name))
+	cleanup_free char *target = xasprintf("%s%s", copying->prefix, path);
+	if (!is_in_place(copying->store, path) || fstatat(copying->to, target, &status, 0) == 0)
 		return 0;
-	if (store->has_directories) {
-		within = open_below(from, name, 0);
-		target = open_below(to, name, store->directory_mode);
-		if (within < 0)
-			return 0;
-		if (target < 0)
-			return error_set_file(err, errno, "make %s", name);
-		from = within;
-		to = target;
-	}
-	if (fstatat(to, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
-	file = fs_openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	cleanup_close int file = fs_open_beneath(copying->from, path, O_RDONLY | O_NONBLOCK);
 	if (file < 0 || fstat(file, &status) < 0 || !S_ISREG(status.st_mode))
 		return 0;
-	return copy_file(file, to, name, store, count, err);
+	return copy_file(copying, file, target, err);
 }
 
-static int copy_level(int from, int to, int level, const struct store *store, int64_t *count,
-		      struct error *err)
+/* An agent's other names become nothing in the repository. */
+static int copy_level(struct copying *copying, const char *path, unsigned level, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
-	if (fs_list(from, &names, err) < 0)
+	cleanup_close int fd = fs_open_beneath(copying->from, *path ? path : ".",
+					       O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return 0;
+	if (fs_list(fd, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
-		const char *name = names.items[i];
-		if (level == LEVELS) {
-			if (take(from, to, name, store, count, err) < 0)
-				return -1;
-			continue;
-		}
-		cleanup_close int source = open_below(from, name, 0);
-		cleanup_close int target = source < 0 ? -1
-						      : open_below(to, name, store->directory_mode);
-		if (source < 0)
-			continue;
-		if (target < 0)
-			return error_set_file(err, errno, "make %s", name);
-		if (copy_level(source, target, level + 1, store, count, err) < 0)
+		cleanup_free char *below = *path ? path_join(path, names.items[i])
+						 : xstrdup(names.items[i]);
+		if ((level < copying->store->levels ? copy_level(copying, below, level + 1, err)
+						    : take(copying, below, err)) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int make_directories(const char *common, const struct store *store, struct error *err)
-{
-	cleanup_free char *path = path_join(common, store->below);
-	cleanup_free char *above = xstrndup(path, (size_t)(path_basename(path) - path) - 1);
-	if ((mkdir(above, store->directory_mode) < 0 && errno != EEXIST) ||
-	    (mkdir(path, store->directory_mode) < 0 && errno != EEXIST))
-		return error_set_file(err, errno, "make %s", path);
-	return 0;
-}
-
 /* No link on the way, in the clone; a link of the user's is followed. */
-static int copy_store(const char *clone, const char *common, const struct store *store,
-		      int64_t *count, struct error *err)
+static int copy_store(int clone, int common, const struct store *store, int64_t *count,
+		      struct error *err)
 {
-	cleanup_free char *below = path_join(".git", store->below);
-	cleanup_free char *path = path_join(common, store->below);
-	cleanup_close int tree = fs_openat(AT_FDCWD, clone,
-					   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-	cleanup_close int from = tree < 0 ? -1
-					  : fs_open_beneath(tree, below,
-							    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_strvec struct strvec names = { 0 };
+	cleanup_free char *prefix = xasprintf("%s/", store->below);
+	cleanup_close int from = fs_open_beneath(clone, store->below, O_RDONLY | O_DIRECTORY);
+	cleanup_close int to = fs_openat(common, store->below, O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+					 0);
+	struct copying copying = { store, from, to < 0 ? common : to, to < 0 ? prefix : "", 0 };
 	if (from < 0)
 		return 0;
-	if (fs_list(from, &names, err) < 0)
-		return -1;
-	/* An empty store is made by git-lfs, and needs none here. */
-	if (!names.count)
-		return 0;
-	if (make_directories(common, store, err) < 0)
-		return -1;
-	cleanup_close int to = fs_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-	if (to < 0)
-		return error_set_file(err, errno, "open %s", path);
-	return copy_level(from, to, 0, store, count, err);
+	const int r = copy_level(&copying, "", 0, err);
+	*count += copying.count;
+	return r;
 }
 
-int bring_copy_content(const char *clone, const char *common, int64_t *ret, struct error *err)
+int bring_copy_content(const char *directory, const char *common, int64_t *ret, struct error *err)
 {
 	int64_t count = 0;
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	cleanup_close int from = fs_openat(AT_FDCWD, directory, flags | O_NOFOLLOW, 0);
+	cleanup_close int to = fs_openat(AT_FDCWD, common, flags, 0);
+	if (from < 0 || to < 0)
+		return error_set_file(err, errno, "open %s", from < 0 ? directory : common);
 	for (size_t i = 0; i < ARRAY_SIZE(stores); i++)
-		if (copy_store(clone, common, &stores[i], &count, err) < 0)
+		if (copy_store(from, to, &stores[i], &count, err) < 0)
 			return error_prefix(err, "%s", common);
 	*ret = count;
 	return 0;

@@ -30,6 +30,16 @@ static bool is_there(const struct workspace *workspace)
 	return access(workspace->path, F_OK) == 0;
 }
 
+/* HEAD, or the branch, is then somewhere on the way. */
+static int check_state(const char *state, struct error *err)
+{
+	return state ? error_set(err, ERROR_BUSY,
+				 "its tree is in the middle of %s: let its agent finish or abort "
+				 "that",
+				 state)
+		     : 0;
+}
+
 /* A worktree's branch is in the repository already.  Its record says which that is. */
 static int find_in_worktree(const struct instance *instance, struct bring_result *ret,
 			    struct error *err)
@@ -37,7 +47,8 @@ static int find_in_worktree(const struct instance *instance, struct bring_result
 	const struct workspace *workspace = instance->workspace;
 	const struct gitcmd_linked tree = inside_linked(instance);
 	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
-	if (is_there(workspace) && gitcmd_look_at_worktree(&tree, &found, err) < 0)
+	if (is_there(workspace) &&
+	    (gitcmd_look_at_worktree(&tree, &found, err) < 0 || check_state(found.state, err) < 0))
 		return -1;
 	if (found.is_known && !found.branch) {
 		ret->commit = TAKE_PTR(found.commit);
@@ -55,12 +66,14 @@ static int find_in_worktree(const struct instance *instance, struct bring_result
 		       : r;
 }
 
-/* HEAD may be another branch, or be in the middle of a rebase. */
+/* HEAD may be another branch, or none. */
 static int check_clone(const struct workspace *workspace, char **ret, struct error *err)
 {
 	cleanup_free char *head = NULL, *tip = NULL;
 	cleanup_error struct error why = { 0 };
-	if (gitcmd_head(workspace->path, &head, err) < 0)
+	const char *state = NULL;
+	if (gitcmd_clone_state(workspace->path, &state, err) < 0 || check_state(state, err) < 0 ||
+	    gitcmd_head(workspace->path, &head, err) < 0)
 		return -1;
 	if (gitcmd_head_of(workspace->path, workspace->branch, &tip, &why) < 0 &&
 	    why.code != ERROR_NOT_FOUND)
@@ -68,7 +81,7 @@ static int check_clone(const struct workspace *workspace, char **ret, struct err
 	if (!tip || !streq(tip, head))
 		return error_set(err, ERROR_BUSY,
 				 "its clone has something else than %s checked out: let its agent "
-				 "switch back to it, or finish its rebase",
+				 "switch back to it",
 				 workspace->branch);
 	*ret = TAKE_PTR(head);
 	return 0;
@@ -85,8 +98,9 @@ static int fetch_clone(const struct workspace *workspace, const char *common,
 	    check_clone(workspace, &ret->commit, err) < 0)
 		return -1;
 	ret->branch = branch.is_used ? NULL : xstrdup(workspace->branch);
+	cleanup_free char *directory = path_join(workspace->path, ".git");
 	if (gitcmd_fetch_home(workspace->source, workspace->path, ret->branch, err) < 0 ||
-	    bring_copy_content(workspace->path, common, &copied, err) < 0)
+	    bring_copy_content(directory, common, &copied, err) < 0)
 		return -1;
 	if (copied)
 		log_info("%lld large files copied from %s", (long long)copied, workspace->path);
