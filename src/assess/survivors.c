@@ -269,10 +269,29 @@ static int add_other(const struct repository *repository, const char *common,
 	return add_own(&asked, survivors);
 }
 
+/* The Git directory of the same submodule in the source repository, where a merge has put its
+ * commits.  NULL: there is none.  The caller frees. */
+static char *module_at_home(const struct repository *repository)
+{
+	const struct look *look = repository->look;
+	const char *rest = repository->common;
+	if (starts_with(rest, look->origin.path))
+		rest += strlen(look->origin.path);
+	else if (starts_with(rest, look->source_common))
+		rest += strlen(look->source_common);
+	const char *modules = strstr(rest, "/modules/");
+	cleanup_free char *path = modules ? xasprintf("%s%s", look->source_common, modules) : NULL;
+	char *common = NULL;
+	return path && open_common_of(path, &common, NULL) == 0 ? common : NULL;
+}
+
 static int add_others(const struct repository *repository, struct survivors *survivors)
 {
 	const struct look *look = repository->look;
+	cleanup_free char *module = module_at_home(repository);
 	int r = add_other(repository, look->source_common, survivors);
+	if (r == 0 && module)
+		r = add_other(repository, module, survivors);
 	for (size_t i = 0; r == 0 && i < look->remotes_here.count; i++) {
 		r = add_other(repository, look->remotes_here.items[i], survivors);
 		if (r == 0)

@@ -6,6 +6,7 @@
 #include "unit/tree-fixture.h"
 
 #include "base/sha256.h"
+#include "driver/git/git.h"
 #include "engine/workspace/bring.h"
 
 #include <signal.h>
@@ -287,6 +288,120 @@ static void large_files_of_a_clone_come_along(void **state)
 	do_sh(desk, look);
 }
 
+/* ---- submodules ------------------------------------------------------------------------------ */
+
+#define LOCAL "git -c protocol.file.allow=always"
+
+/* The repository has the submodule "lib", and a session has its tree. */
+static struct instance *begin_with_submodule(struct desk *desk, enum workspace_kind kind)
+{
+	cleanup_instance struct instance *instance = plan(desk, kind);
+	do_sh(desk, "git init -q -b main lib && cd lib && echo l >l && " DO
+		    " lib && cd ../project && " LOCAL
+		    " submodule --quiet add \"$PWD\"/../lib lib && " DO " lib && "
+		    "git config user.name u && git config user.email u@b");
+	cleanup_free char *head = NULL;
+	assert_int_equal(gitcmd_find_branch(desk->cwd, "main", &head, NULL), 0);
+	replace_string(&instance->workspace->base, head);
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk,
+	      "cd " TREE " && " LOCAL " submodule --quiet update --init && cd lib && "
+	      "git switch -q -c work && echo new >l && " DO " inside && cd .. && " DO " outside");
+	return TAKE_PTR(instance);
+}
+
+static void assert_lib(struct desk *desk, const char *commit)
+{
+	cleanup_free char *script = xasprintf(
+		"git -C project/.git/modules/lib cat-file -e $(git -C project rev-parse %s:lib)",
+		commit);
+	do_sh(desk, script);
+}
+
+static void look_at_submodule(struct desk *desk, enum workspace_kind kind)
+{
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, kind);
+	cleanup_verdict struct verdict before = { 0 }, after = { 0 };
+	assert_int_equal(tree_judge(&desk->deck, instance, &before, NULL), 0);
+	assert_false(verdict_is_safe(&before));
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	assert_lib(desk, "main");
+	do_sh(desk, "cd project && git submodule --quiet update && test new = \"$(cat lib/l)\" && "
+		    "test -z \"$(git status --porcelain)\"");
+	assert_int_equal(tree_judge(&desk->deck, instance, &after, NULL), 0);
+	if (!verdict_is_safe(&after))
+		fail_msg("%s", verdict_line(&after));
+}
+
+static void a_submodule_of_a_worktree_comes_along(void **state)
+{
+	look_at_submodule(*state, WORKSPACE_WORKTREE);
+}
+
+static void a_submodule_of_a_clone_comes_along(void **state)
+{
+	look_at_submodule(*state, WORKSPACE_CLONE);
+}
+
+/* One that the agent has added. */
+static void a_new_submodule_can_be_checked_out(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	do_sh(desk,
+	      "for i in inner outer; do git init -q -b main $i && (cd $i && echo $i >$i && " DO
+	      " $i); done && (cd outer && " LOCAL
+	      " submodule --quiet add \"$PWD\"/../inner deep/inner && " DO " inner) && "
+	      "root=$PWD && cd " TREE " && " LOCAL
+	      " submodule --quiet add $root/outer lib/outer && " LOCAL
+	      " submodule --quiet update --init --recursive && cd lib/outer/deep/inner && "
+	      "echo new >>inner && " DO " in && cd ../.. && " DO " out && cd ../.. && " DO
+	      " top && rm -rf $root/inner $root/outer");
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	do_sh(desk, "cd project && git submodule --quiet update --init --recursive && "
+		    "test 2 = $(wc -l <lib/outer/deep/inner/inner) && "
+		    "test -z \"$(git status --porcelain)\"");
+}
+
+static void a_submodule_that_others_cannot_get_is_not_pushed(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, WORKSPACE_WORKTREE);
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	cleanup_error struct error err = { 0 };
+	do_sh(desk, "git init -q --bare remote && cd project && git remote add origin ../remote");
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
+	assert_non_null(strstr(err.message, "is on no remote"));
+	do_sh(desk,
+	      "test -z \"$(git -C remote for-each-ref)\" && cd project/.git/modules/lib && "
+	      "git push -q origin $(git -C ../../.. rev-parse agentdeck/fix-it:lib):refs/heads/new");
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, NULL), 0);
+}
+
+/* Nothing names it, so a merge would leave its commits behind. */
+static void a_repository_that_is_no_submodule_is_refused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	do_sh(desk, "cd " TREE " && git init -q -b main sub && (cd sub && echo s >s && " DO
+		    " s) && " DO " sub 2>&1");
+	assert_refused(desk, instance, &plain, ERROR_INVALID, "no submodule");
+	do_sh(desk, "cd project && ! git rev-parse -q --verify agentdeck/fix-it && "
+		    "test 1 = \"$(git rev-list --count HEAD)\"");
+}
+
+/* It would be another repository of the user's. */
+static void a_submodule_that_leads_elsewhere_is_refused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, WORKSPACE_CLONE);
+	do_sh(desk, "cd " TREE "/.git/modules/lib && mv objects ../../../../away && "
+		    "ln -s ../../../../away objects");
+	assert_refused(desk, instance, &plain, ERROR_INVALID, "leads elsewhere");
+	do_sh(desk, "cd project && ! git rev-parse -q --verify agentdeck/fix-it");
+}
+
 /* ---- hostile trees, and kills ---------------------------------------------------------------- */
 
 /* Each of these runs when git works in the tree. */
@@ -481,6 +596,12 @@ int main(void)
 		DESK_TEST(another_branch_can_be_the_target),
 		DESK_TEST(a_branch_with_other_commits_is_not_replaced),
 		DESK_TEST(large_files_of_a_clone_come_along),
+		DESK_TEST(a_submodule_of_a_worktree_comes_along),
+		DESK_TEST(a_submodule_of_a_clone_comes_along),
+		DESK_TEST(a_new_submodule_can_be_checked_out),
+		DESK_TEST(a_submodule_that_others_cannot_get_is_not_pushed),
+		DESK_TEST(a_repository_that_is_no_submodule_is_refused),
+		DESK_TEST(a_submodule_that_leads_elsewhere_is_refused),
 		DESK_TEST(nothing_of_the_tree_is_executed),
 		DESK_TEST(a_clone_that_leads_elsewhere_is_refused),
 		DESK_TEST(a_kill_at_any_step_loses_nothing),

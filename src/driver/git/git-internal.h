@@ -5,6 +5,7 @@
  *   git.c      repositories and trees
  *   branch.c   deleting a branch
  *   merge.c    bringing work home
+ *   submodule.c  that of submodules
  *   linked.c   git's record of a linked work tree
  *   confined.c a repository that an agent has worked in
  *   snapshot.c, snapshot-files.c  one commit of a repository of others (snapshot.h)

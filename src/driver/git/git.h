@@ -145,10 +145,9 @@ int gitcmd_list_remotes(const char *source, struct strvec *ret, struct error *er
 int gitcmd_is_ancestor(const char *source, const char *one, const char *other, bool *ret,
 		       struct error *err);
 
-/* Fetch what a clone of an agent has checked out: to this branch of the source, which is made, or
- * moved forward; NULL: to no branch.  ERROR_EXISTS: the branch has other commits.  ERROR_INVALID:
- * the clone's Git directory leads elsewhere. */
-int gitcmd_fetch_home(const char *source, const char *clone, const char *branch, struct error *err);
+/* Fetch what a clone of an agent has checked out, to no branch.  ERROR_INVALID: the clone's Git
+ * directory leads elsewhere. */
+int gitcmd_fetch_home(const char *source, const char *clone, struct error *err);
 
 struct gitcmd_merge {
 	const char *ours, *theirs; /* commits */
@@ -164,7 +163,8 @@ int gitcmd_make_merge(const char *source, const struct gitcmd_merge *merge, char
 /* Move what the work tree has checked out to this commit, which has it.  ERROR_BUSY: files that
  * would be overwritten are changed; nothing was moved. */
 int gitcmd_fast_forward(const char *source, const char *commit, struct error *err);
-/* Move a branch that no work tree has checked out, if it is still where it was. */
+/* Move a branch that no work tree has checked out, if it is still where it was; before: NULL: it is
+ * made. */
 int gitcmd_move_branch(const char *source, const char *branch, const char *before,
 		       const char *commit, struct error *err);
 
@@ -172,6 +172,28 @@ int gitcmd_move_branch(const char *source, const char *branch, const char *befor
 int gitcmd_push(const char *source, const char *remote, const char *branch, struct error *err);
 /* Send what Git LFS stores for the branch, as its hook would. */
 int gitcmd_push_lfs(const char *source, const char *remote, const char *branch, struct error *err);
+
+/* ---- submodules: submodule.c ---- */
+
+struct gitcmd_link {
+	char *path;   /* in the work tree */
+	char *name;   /* of its Git directory below "modules"; NULL: .gitmodules has none for it */
+	char *commit; /* that it is at */
+};
+struct gitcmd_links {
+	struct gitcmd_link *items;
+	size_t count;
+};
+void gitcmd_links_free(struct gitcmd_links *links);
+#define cleanup_gitcmd_links CLEANUP(gitcmd_links_free)
+
+/* The submodules that a commit has at another commit than the one before; NULL: all of it. */
+int gitcmd_list_links(const char *repository, const char *before, const char *after,
+		      struct gitcmd_links *ret, struct error *err);
+/* Fetch a submodule's commit into its Git directory, which is made if it is not there, from another
+ * one, that an agent may have worked in; NULL: there is none.  A ref keeps it.  GIT_ABSENT: none of
+ * them has it. */
+int gitcmd_fetch_link(const char *store, const char *from, const char *commit, struct error *err);
 
 /* The repository was moved: its linked work trees learn where it is.  Those that were not moved
  * themselves do. */

@@ -68,31 +68,17 @@ int gitcmd_is_ancestor(const char *source, const char *one, const char *other, b
 	return 0;
 }
 
-/* upload-pack, on the other side, is made for a repository of others.  Without a plus the branch
- * only moves forward. */
-int gitcmd_fetch_home(const char *source, const char *clone, const char *branch, struct error *err)
+/* upload-pack, on the other side, is made for a repository of others. */
+int gitcmd_fetch_home(const char *source, const char *clone, struct error *err)
 {
-	cleanup_free char *what = branch ? xasprintf("HEAD:" HEADS "%s", branch) : xstrdup("HEAD");
-	cleanup_child_result struct child_result result = { 0 };
-	if (gitcmd_check_confined(clone, err) < 0 ||
-	    gitcmd_run(source,
-		       (const char *const[]){ "fetch", "--quiet", "--no-tags",
-					      "--no-write-fetch-head", "--no-recurse-submodules",
-					      "--no-auto-gc", "--", clone, what, NULL },
-		       HOME_MS, &result, err) < 0)
-		return -1;
-	if (result.exit_status == 0)
-		return 0;
-	cleanup_free char *words = child_last_words(&result);
-	cleanup_free char *shown = visible(clone);
-	/* A fetch that is quiet says nothing of it. */
-	if (branch && result.exit_status == 1 && !result.errors.length)
-		return error_set(err, ERROR_EXISTS,
-				 "the branch %s of your repository has commits that the clone does "
-				 "not have: fetch it under another name with git -C %s fetch %s "
-				 "HEAD:refs/heads/NAME",
-				 branch, source, shown);
-	return error_set(err, ERROR_CHILD, "git fetch: %s", words);
+	return gitcmd_check_confined(clone, err) < 0
+		       ? -1
+		       : gitcmd_must_run(source,
+					 (const char *const[]){
+						 "fetch", "--quiet", "--no-tags",
+						 "--no-write-fetch-head", "--no-recurse-submodules",
+						 "--no-auto-gc", "--", clone, "HEAD", NULL },
+					 HOME_MS, NULL, err);
 }
 
 /* ---- the commit ------------------------------------------------------------------------------ */
@@ -222,8 +208,8 @@ int gitcmd_move_branch(const char *source, const char *branch, const char *befor
 	cleanup_free char *ref = xasprintf(HEADS "%s", branch);
 	return gitcmd_must_run(source,
 			       (const char *const[]){ "update-ref", "--no-deref", "-m",
-						      "agentdeck: merge", ref, commit, before,
-						      NULL },
+						      "agentdeck: merge", ref, commit,
+						      before ? before : "", NULL },
 			       GITCMD_ASK_MS, NULL, err);
 }
 

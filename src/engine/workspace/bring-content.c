@@ -3,7 +3,7 @@
  * Large files beside the objects of a clone, which `git fetch` does not bring.  The agent can write
  * anything there, so a file is taken only if its name is the digest of what was copied.
  */
-#include "engine/workspace/bring.h"
+#include "engine/workspace/bring-internal.h"
 
 #include "base/fsutil.h"
 #include "base/sha256.h"

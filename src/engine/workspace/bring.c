@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "driver/git/git.h"
 #include "engine/place/container/inside.h"
+#include "engine/workspace/bring-internal.h"
 #include "engine/workspace/tree-internal.h"
 #include "engine/workspace/tree.h"
 
@@ -38,6 +39,22 @@ static int check_state(const char *state, struct error *err)
 				 "that",
 				 state)
 		     : 0;
+}
+
+static int fetch_modules(const struct workspace *workspace, const char *directory,
+			 const char *common, const char *commit, bool is_push, struct error *err)
+{
+	bool has_base = false;
+	/* The agent may have left its history behind. */
+	if (gitcmd_has_commit(workspace->source, workspace->base, &has_base, err) < 0)
+		return -1;
+	const struct bring_modules modules = { .tree = workspace->path,
+					       .from = directory,
+					       .to = common,
+					       .before = has_base ? workspace->base : NULL,
+					       .after = commit,
+					       .is_push = is_push };
+	return bring_modules(&modules, err);
 }
 
 /* A worktree's branch is in the repository already.  Its record says which that is. */
@@ -89,30 +106,42 @@ static int check_clone(const struct workspace *workspace, char **ret, struct err
 
 /* To the branch of the same name, so that nothing is lost with the clone.  One that is checked out
  * is not moved: a merge moves it. */
-static int fetch_clone(const struct workspace *workspace, const char *common,
+static int move_home(const struct workspace *workspace, const struct gitcmd_branch *branch,
+		     const char *commit, struct error *err)
+{
+	bool is_behind = !branch->tip;
+	if (branch->tip &&
+	    gitcmd_is_ancestor(workspace->source, branch->tip, commit, &is_behind, err) < 0)
+		return -1;
+	cleanup_free char *shown = visible(workspace->path);
+	if (!is_behind)
+		return error_set(err, ERROR_EXISTS,
+				 "the branch %s of your repository has commits that the clone does "
+				 "not have: fetch it under another name with git -C %s fetch %s "
+				 "HEAD:refs/heads/NAME",
+				 workspace->branch, workspace->source, shown);
+	return gitcmd_move_branch(workspace->source, workspace->branch, branch->tip, commit, err);
+}
+
+/* What the commit needs comes before a branch has it. */
+static int fetch_clone(const struct workspace *workspace, const char *common, bool is_push,
 		       struct bring_result *ret, struct error *err)
 {
 	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
+	cleanup_free char *directory = path_join(workspace->path, ".git");
 	int64_t copied = 0;
 	if (gitcmd_look_at_branch(workspace->source, workspace->branch, NULL, &branch, err) < 0 ||
-	    check_clone(workspace, &ret->commit, err) < 0)
-		return -1;
-	ret->branch = branch.is_used ? NULL : xstrdup(workspace->branch);
-	cleanup_free char *directory = path_join(workspace->path, ".git");
-	if (gitcmd_fetch_home(workspace->source, workspace->path, ret->branch, err) < 0 ||
-	    bring_copy_content(directory, common, &copied, err) < 0)
+	    check_clone(workspace, &ret->commit, err) < 0 ||
+	    gitcmd_fetch_home(workspace->source, workspace->path, err) < 0 ||
+	    bring_copy_content(directory, common, &copied, err) < 0 ||
+	    fetch_modules(workspace, directory, common, ret->commit, is_push, err) < 0)
 		return -1;
 	if (copied)
 		log_info("%lld large files copied from %s", (long long)copied, workspace->path);
-	if (!ret->branch)
+	if (branch.is_used)
 		return 0;
-	/* It may have moved meanwhile. */
-	free(TAKE_PTR(ret->commit));
-	const int r = gitcmd_find_branch(workspace->source, ret->branch, &ret->commit, err);
-	return r == GIT_NO_BRANCH
-		       ? error_set(err, ERROR_BUSY, "the branch %s was removed just now: try again",
-				   ret->branch)
-		       : r;
+	ret->branch = xstrdup(workspace->branch);
+	return move_home(workspace, &branch, ret->commit, err);
 }
 
 static int check_tree(const struct deck *deck, const struct instance *instance, struct error *err)
@@ -131,8 +160,22 @@ static int check_tree(const struct deck *deck, const struct instance *instance, 
 	return 0;
 }
 
-static int fetch_work(struct deck *deck, const struct instance *instance, struct bring_result *ret,
-		      struct gitcmd_repository *repository, struct error *err)
+/* Where it has no Git directory any more, it has no submodules. */
+static int fetch_worktree(const struct instance *instance, const char *common, bool is_push,
+			  struct bring_result *ret, struct error *err)
+{
+	const struct gitcmd_linked tree = inside_linked(instance);
+	cleanup_free char *record = NULL;
+	if (find_in_worktree(instance, ret, err) < 0 || gitcmd_mend_record(&tree, &record, err) < 0)
+		return -1;
+	return record ? fetch_modules(instance->workspace, record, common, ret->commit, is_push,
+				      err)
+		      : 0;
+}
+
+static int fetch_work(struct deck *deck, const struct instance *instance, bool is_push,
+		      struct bring_result *ret, struct gitcmd_repository *repository,
+		      struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
 	if (check_tree(deck, instance, err) < 0)
@@ -144,8 +187,8 @@ static int fetch_work(struct deck *deck, const struct instance *instance, struct
 			     : error_set(err, ERROR_NOT_FOUND, "%s is no repository any more",
 					 workspace->source);
 	return workspace->kind == WORKSPACE_CLONE
-		       ? fetch_clone(workspace, repository->common, ret, err)
-		       : find_in_worktree(instance, ret, err);
+		       ? fetch_clone(workspace, repository->common, is_push, ret, err)
+		       : fetch_worktree(instance, repository->common, is_push, ret, err);
 }
 
 /* ---- merging --------------------------------------------------------------------------------- */
@@ -243,7 +286,7 @@ int bring_merge(struct deck *deck, const struct instance *instance, const struct
 {
 	cleanup_bring_result struct bring_result result = { 0 };
 	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
-	if (fetch_work(deck, instance, &result, &repository, err) < 0 ||
+	if (fetch_work(deck, instance, false, &result, &repository, err) < 0 ||
 	    settle_target(order, instance->workspace, &result, err) < 0 ||
 	    merge(instance, order, &repository, &result, err) < 0)
 		return -1;
@@ -308,7 +351,7 @@ int bring_push(struct deck *deck, const struct instance *instance, struct bring_
 	cleanup_bring_result struct bring_result result = { 0 };
 	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
 	cleanup_free char *remote = NULL;
-	if (fetch_work(deck, instance, &result, &repository, err) < 0)
+	if (fetch_work(deck, instance, true, &result, &repository, err) < 0)
 		return -1;
 	if (!result.branch)
 		return error_set(

@@ -54,7 +54,3 @@ int bring_request(const struct instance *instance, const struct bring_result *re
  * or that cannot be asked. */
 int bring_find_request(const struct instance *instance, const char *branch, int timeout_ms,
 		       struct forge_request *ret, struct error *err);
-
-/* What Git LFS and git-annex store beside the objects of a clone's Git directory, into that of the
- * repository: files whose digest is their name, and which it does not have.  *ret: how many. */
-int bring_copy_content(const char *directory, const char *common, int64_t *ret, struct error *err);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Submodules of a tree have Git directories of their own, below the tree's.  What is committed in
+ * them comes to those of the user's repository, before a commit there names it.
+ */
+#include "engine/workspace/bring-internal.h"
+
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/git/git.h"
+
+#include <fcntl.h>
+
+enum { DEPTH_MOST = 8 };
+
+/* A link on the way would lead git to another repository of the user's. */
+static char *directory_below(const char *above, const char *name)
+{
+	cleanup_close int at = fs_openat(AT_FDCWD, above,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	cleanup_close int fd = at < 0 ? -1 : fs_open_beneath(at, name, O_RDONLY | O_DIRECTORY);
+	return fd < 0 ? NULL : path_join(above, name);
+}
+
+static int refuse_nameless(const struct gitcmd_link *link, struct error *err)
+{
+	cleanup_free char *shown = visible(link->path);
+	return error_set(err, ERROR_INVALID,
+			 "%s is a repository in its tree, and no submodule (.gitmodules names "
+			 "none there): its commits would be left behind. Let its agent add it with "
+			 "git submodule add, or take it out of its commits",
+			 shown);
+}
+
+static int check_remote(const char *store, const struct gitcmd_link *link, struct error *err)
+{
+	cleanup_strvec struct strvec holders = { 0 };
+	cleanup_free char *shown = visible(link->path), *where = visible(store);
+	if (gitcmd_find_holders(store, link->commit, &holders, err) < 0)
+		return -1;
+	for (size_t i = 0; i < holders.count; i++)
+		if (starts_with(holders.items[i], "refs/remotes/"))
+			return 0;
+	return error_set(err, ERROR_INVALID,
+			 "commit %.12s of the submodule %s is on no remote that your repository "
+			 "knows: push it first, with git -C %s push ADDRESS "
+			 "%.12s:refs/heads/NAME, or fetch it there",
+			 link->commit, shown, where, link->commit);
+}
+
+static int bring(const struct bring_modules *modules, const struct gitcmd_link *link,
+		 struct error *err)
+{
+	cleanup_free char *below = xasprintf("modules/%s", or_empty(link->name));
+	cleanup_free char *embedded = path_join(link->path, ".git");
+	cleanup_free char *store = path_join(modules->to, below);
+	cleanup_free char *work = path_join(modules->tree, link->path);
+	int64_t copied = 0;
+	if (!link->name)
+		return refuse_nameless(link, err);
+	cleanup_free char *from = directory_below(modules->from, below);
+	if (!from)
+		from = directory_below(modules->tree, embedded);
+	int r = gitcmd_fetch_link(store, from, link->commit, err);
+	/* Its tree does not have it either: it was not made there. */
+	if (r == GIT_ABSENT)
+		return 0;
+	if (r < 0 || (from && bring_copy_content(from, store, &copied, err) < 0))
+		return error_prefix(err, "the submodule %s", link->path);
+	log_info("the submodule %s: %s is in %s", link->path, link->commit, store);
+	if (modules->is_push && check_remote(store, link, err) < 0)
+		return -1;
+	const struct bring_modules inner = { .tree = work,
+					     .from = or_empty(from),
+					     .to = store,
+					     .after = link->commit,
+					     .is_push = modules->is_push,
+					     .depth = modules->depth + 1 };
+	return bring_modules(&inner, err);
+}
+
+int bring_modules(const struct bring_modules *modules, struct error *err)
+{
+	cleanup_gitcmd_links struct gitcmd_links links = { 0 };
+	if (modules->depth > DEPTH_MOST)
+		return error_set(err, ERROR_INVALID, "its submodules are nested too deeply");
+	if (gitcmd_list_links(modules->to, modules->before, modules->after, &links, err) < 0)
+		return -1;
+	for (size_t i = 0; i < links.count; i++)
+		if (bring(modules, &links.items[i], err) < 0)
+			return -1;
+	return 0;
+}
