@@ -783,6 +783,33 @@ case_a_permission_is_given_after_its_question_was_seen() {
 	await '│ .*\(permitted'
 }
 
+case_what_is_typed_in_the_preview_is_for_the_agent() {
+	some_sessions
+	deck start api --no-supervise
+	open 80 24
+	await '○ api' && keys G Up i
+	await 'You type for api \(idle\)' && await '^Esc leave  Ctrl-\] sends Esc'
+	# as it is: neither a shell nor tmux reads it
+	keys -l "q \$(id) #{pane_id} 'x' " && keys -H 3b
+	await "q \\\$\(id\) #\{pane_id\} 'x' ;" && keys Enter
+	await 'reply 1' && keys -l '/run make' && keys Enter
+	await 'You type for api \(waiting\)' && await 'Do you want to proceed'
+	keys C-\] && await '\(interrupted' && await 'You type for api \(idle\)'
+	keys Escape && await '^Enter attach' && keys d && await 'Stop and remove api\?'
+	keys n && await 'Nothing was done'
+	# a paste is one message
+	keys i && await 'You type for' && printf 'two\nlines' | "${terminal[@]}" load-buffer - \; paste-buffer -p
+	await 'lines' && keys Enter && await 'reply 2'
+	# what it did not take is kept
+	keys -l unsent && await 'unsent'
+	deck stop api
+	await '^Send to api: unsent' && await 'api .*(not run|did not take)'
+	keys -l '!' && await '^Send to api: unsent!' && keys Escape
+	await 'What you typed is kept; m shows it again' && keys m && await '^Send to api: unsent!'
+	keys Escape && await '^What you typed is kept' && keys i
+	await 'api does not run: start it first'
+}
+
 # A dialog before the first turn, of which nothing is reported.
 case_a_question_at_the_start_is_seen() {
 	mkdir -m 700 "$home/deck/agents"

@@ -178,7 +178,8 @@ static void a_typed_line_has_the_keys_of_its_user(void **state UNUSED)
 	assert_int_equal(keymap_bind(&ui->keymap, "search.down=Ctrl-N", NULL), 0);
 	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 1), "");
 	assert_int_equal(ui->mode, MODE_LIST);
-	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 2), "line send --message-file - --session=id-a <x");
+	assert_string_equal(ui->message, "What you typed is kept; m shows it again.");
+	check(ui, KEYS('m', KEY_CODE_F1 + 2), "line send --message-file - --session=id-a <x");
 	ui_line_ended(ui, ui->ticket, "sent", true);
 	/* It is no key of the line now, and no way out of it. */
 	check(ui, KEYS('m', 'x', 'C' & KEY_CODE_CTRL), "");
@@ -215,7 +216,7 @@ static void a_line_can_be_given_up(void **state UNUSED)
 	check(ui, KEYS('t', 'x', 'C' & KEY_CODE_CTRL), "");
 	assert_int_equal(ui->mode, MODE_LIST);
 	/* An empty message is none. */
-	check(ui, KEYS('m', enter), "");
+	check(ui, KEYS('m', 'U' & KEY_CODE_CTRL, enter), "");
 }
 
 static void the_question_names_whom_it_is_about(void **state UNUSED)

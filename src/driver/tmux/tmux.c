@@ -569,14 +569,20 @@ void tmux_unring_argv(const char *socket, struct strvec *ret)
 						      "#{" BELL_IS_OURS "}", END_BELL, NULL });
 }
 
+/* bracket: "-p" for a paste, "-r" (again) for what is typed. */
+static void push_paste(struct strvec *argv, const char *socket, const char *bracket)
+{
+	cleanup_free char *buffer = xasprintf("agentdeck-%d", (int)getpid());
+	push_client(argv, socket);
+	strvec_push_array(argv, (const char *const[]){ "-N", "load-buffer", "-b", buffer, "-", ";",
+						       "paste-buffer", bracket, "-r", "-d", "-b",
+						       buffer, "-t", PANE, NULL });
+}
+
 int tmux_paste(const char *socket, const char *text, size_t length, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	cleanup_free char *buffer = xasprintf("agentdeck-%d", (int)getpid());
-	push_client(&argv, socket);
-	strvec_push_array(&argv, (const char *const[]){ "-N", "load-buffer", "-b", buffer, "-", ";",
-							"paste-buffer", "-p", "-r", "-d", "-b",
-							buffer, "-t", PANE, NULL });
+	push_paste(&argv, socket, "-p");
 	const struct child_request request = {
 		.argv = (const char *const *)argv.items,
 		.input = text,
@@ -585,13 +591,37 @@ int tmux_paste(const char *socket, const char *text, size_t length, struct error
 	return run_client(socket, &request, CHANGE_TIMEOUT_MS, NULL, err);
 }
 
+static void push_is_dead(struct strvec *argv)
+{
+	strvec_push_array(argv, (const char *const[]){ ";", "display-message", "-p", "-t", PANE,
+						       "#{pane_dead}", NULL });
+}
+
+void tmux_type_argv(const char *socket, bool is_paste, struct strvec *ret)
+{
+	push_paste(ret, socket, is_paste ? "-p" : "-r");
+	push_is_dead(ret);
+}
+
+/* In copy mode (the user has scrolled back) tmux would take the keys for itself. */
+static void push_keys(struct strvec *argv, const char *socket)
+{
+	push_client(argv, socket);
+	strvec_push_array(argv, (const char *const[]){ "-N", "copy-mode", "-q", "-t", PANE, ";",
+						       "send-keys", "-t", PANE, "--", NULL });
+}
+
+void tmux_press_argv(const char *socket, const char *key, struct strvec *ret)
+{
+	push_keys(ret, socket);
+	strvec_push(ret, key);
+	push_is_dead(ret);
+}
+
 int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	push_client(&argv, socket);
-	/* In copy mode (the user has scrolled back) tmux would take the keys for itself. */
-	strvec_push_array(&argv, (const char *const[]){ "-N", "copy-mode", "-q", "-t", PANE, ";",
-							"send-keys", "-t", PANE, "--", NULL });
+	push_keys(&argv, socket);
 	for (size_t i = 0; i < keys->count; i++)
 		push_text(&argv, keys->items[i]);
 	return run_argv(socket, &argv, CHANGE_TIMEOUT_MS, NULL, err);

@@ -172,6 +172,12 @@ void tmux_unring_argv(const char *socket, struct strvec *ret);
  * adding a line ending.  The caller removes control characters other than newline and tab. */
 int tmux_paste(const char *socket, const char *text, size_t length, struct error *err);
 
+/* Arguments of clients that pass on what a user types, appended to *ret: the text on standard
+ * input, as a paste or as if it was typed, and one key by its tmux name.  Each prints "1" if the
+ * pane's process has ended, and "0" else. */
+void tmux_type_argv(const char *socket, bool is_paste, struct strvec *ret);
+void tmux_press_argv(const char *socket, const char *key, struct strvec *ret);
+
 /* Press keys by their tmux names ("Enter", "C-c"). */
 int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *err);
 

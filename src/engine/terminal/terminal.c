@@ -305,6 +305,16 @@ void terminal_look_argv(const char *socket, struct strvec *ret)
 	tmux_look_argv(socket, NULL, ret);
 }
 
+void terminal_type_argv(const char *socket, bool is_paste, struct strvec *ret)
+{
+	tmux_type_argv(socket, is_paste, ret);
+}
+
+void terminal_press_argv(const char *socket, const char *key, struct strvec *ret)
+{
+	tmux_press_argv(socket, key, ret);
+}
+
 int terminal_paste(const char *socket, const char *text, size_t length, struct error *err)
 {
 	return tmux_paste(socket, text, length, err);

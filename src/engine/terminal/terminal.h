@@ -116,6 +116,12 @@ int terminal_paste(const char *socket, const char *text, size_t length, struct e
 /* Press keys by their tmux names ("Enter", "C-c"). */
 int terminal_press(const char *socket, const struct strvec *keys, struct error *err);
 
+/* Arguments of tmux clients that pass on what a user types, appended to *ret: the text on standard
+ * input, as a paste or as if it was typed, and one key by its tmux name.  Each prints "1" if the
+ * pane's process has ended, and "0" else. */
+void terminal_type_argv(const char *socket, bool is_paste, struct strvec *ret);
+void terminal_press_argv(const char *socket, const char *key, struct strvec *ret);
+
 /* Show another title in the status line. */
 int terminal_set_title(const char *socket, const char *title, struct error *err);
 

@@ -36,6 +36,9 @@ static const struct action_info actions[ACTION_COUNT] = {
 		.help = "send a line to the agent", .needs_session = true, .label = "send" },
 	[ACTION_WRITE] = { "write", { 'e' }, CONTEXT_LIST,
 		.help = "send a text that you write in your editor", .needs_session = true },
+	[ACTION_TYPE] = { "type", { 'i' }, CONTEXT_LIST,
+		.help = "type for the agent in its preview: it gets every key until Esc",
+		.needs_session = true },
 	[ACTION_APPROVE] = { "approve", { 'A' }, CONTEXT_LIST,
 		.help = "show the permission that the agent asks for, and give it",
 		.needs_session = true },
@@ -167,6 +170,10 @@ static const struct action_info actions[ACTION_COUNT] = {
 		CONTEXT_CHOICE, .help = "the previous choice" },
 	[ACTION_FORM_CLEAR] = { "form.clear", { CTRL('X') }, CONTEXT_FORM,
 		.help = "empty all fields" },
+	[ACTION_AGENT_LEAVE] = { "agent.leave", { KEY_CODE_ESCAPE, CTRL('Q') }, CONTEXT_AGENT,
+		.help = "back to the list" },
+	[ACTION_AGENT_ESCAPE] = { "agent.escape", { CTRL(']') }, CONTEXT_AGENT,
+		.help = "send the agent an Esc" },
 };
 /* clang-format on */
 

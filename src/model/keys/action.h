@@ -17,6 +17,7 @@ enum key_context {
 	CONTEXT_SEARCH = 1 << 5, /* the same, while the list follows */
 	CONTEXT_TEXT = 1 << 6,   /* a field of the form that is typed */
 	CONTEXT_CHOICE = 1 << 7, /* a field of the form that is chosen */
+	CONTEXT_AGENT = 1 << 8,  /* the keys are the agent's */
 
 	CONTEXT_LINES = CONTEXT_LINE | CONTEXT_SEARCH,
 	CONTEXT_FORM = CONTEXT_TEXT | CONTEXT_CHOICE,
@@ -37,6 +38,7 @@ enum action {
 	ACTION_NEXT_WAITING,
 	ACTION_SEND,
 	ACTION_WRITE,
+	ACTION_TYPE,
 	ACTION_APPROVE,
 	ACTION_DENY,
 	ACTION_SEARCH,
@@ -99,6 +101,8 @@ enum action {
 	ACTION_FORM_CHOOSE_NEXT,
 	ACTION_FORM_CHOOSE_PREVIOUS,
 	ACTION_FORM_CLEAR,
+	ACTION_AGENT_LEAVE,
+	ACTION_AGENT_ESCAPE,
 	ACTION_COUNT
 };
 

@@ -104,8 +104,8 @@ bool key_parse(const char *name, key_code *ret)
 			return true;
 		}
 	}
-	if (strncasecmp(name, CTRL, strlen(CTRL)) == 0 && isalpha((unsigned char)name[5]) &&
-	    !name[6]) {
+	if (strncasecmp(name, CTRL, strlen(CTRL)) == 0 && name[5] && !name[6] &&
+	    (isalpha((unsigned char)name[5]) || strchr("\\]^_", name[5]))) {
 		*ret = ctrl_key(name[5]);
 		return true;
 	}

@@ -16,6 +16,7 @@ static const struct {
 	{ KEY_CODE_ESCAPE, CONTEXT_WALL | CONTEXT_QUESTION, ACTION_QUIT },
 	{ KEY_CODE_ESCAPE, CONTEXT_LINES, ACTION_LINE_CANCEL },
 	{ KEY_CODE_ESCAPE, CONTEXT_FORM, ACTION_FORM_CANCEL },
+	{ KEY_CODE_ESCAPE, CONTEXT_AGENT, ACTION_AGENT_LEAVE },
 };
 
 void keymap_init(struct keymap *ret)
@@ -98,7 +99,8 @@ static int check_key(const struct keymap *keymap, enum action action, key_code k
 			err, ERROR_INVALID,
 			"'%s' in [ui] keys: %s belongs to %s, which works in the same place", shown,
 			key_text(key, name), action_info(rival)->name);
-	if (action_info(action)->contexts & CONTEXT_TYPED && key >= ' ' && key < KEY_CODE_FIRST)
+	if (action_info(action)->contexts & (CONTEXT_TYPED | CONTEXT_AGENT) && key >= ' ' &&
+	    key < KEY_CODE_FIRST)
 		return error_set(err, ERROR_INVALID,
 				 "'%s' in [ui] keys: %s is text there: take one such as Ctrl-X or "
 				 "F2",

@@ -16,6 +16,7 @@ enum {
 	NAMES_FROM = 20, /* rows of a terminal that has the names of the columns */
 	LIST_MOST = 90,  /* columns of a list that has something beside it */
 	ONE_BELOW_OTHER = 10,
+	LIST_LEAST = 3, /* rows of the list above a screen that the user types at */
 };
 
 /* ---- beside the list ------------------------------------------------------------------------- */
@@ -40,7 +41,9 @@ static struct split plan_split(const struct ui *ui, size_t height)
 		split.height = height;
 	} else {
 		/* Where there is no room for both, the list gives way. */
-		split.list_height = height >= ONE_BELOW_OTHER ? 3 * height / 5 : 0;
+		split.list_height = height < ONE_BELOW_OTHER ? 0
+				    : ui->mode == MODE_AGENT ? LIST_LEAST
+							     : 3 * height / 5;
 		split.row = header_rows() + split.list_height;
 		split.width = columns;
 		split.height = height - split.list_height;
@@ -212,6 +215,21 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 	term_put(row, 0, width, TONE_WAITING, text);
 }
 
+/* For which agent the user types. */
+static void draw_recipient(const struct ui *ui, size_t row)
+{
+	const struct item *item = ui_previewed(ui);
+	if (ui->message)
+		draw_failure(ui->message, row - 1);
+	if (!item)
+		return;
+	cleanup_free char *text = xasprintf("%s You type for %s (%s)%s%s", draw_sign(item->doing),
+					    item->title, doing_name(item->doing),
+					    *item->reason ? ": " : "", item->reason);
+	term_put(row, 0, term_columns(), item->doing == DOING_WAITING ? TONE_WAITING : TONE_KEY,
+		 text);
+}
+
 static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 {
 	const size_t width = term_columns();
@@ -219,6 +237,8 @@ static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 		draw_input(ui, row, "Search: ");
 	} else if (ui->mode == MODE_PICK && !ui->message) {
 		draw_input(ui, row, "Go to: ");
+	} else if (ui->mode == MODE_AGENT) {
+		draw_recipient(ui, row);
 	} else if (ui->mode == MODE_LINE) {
 		if (ui->message && ui->is_bad)
 			draw_failure(ui->message, row - 1);
@@ -343,6 +363,10 @@ static void draw_keys(const struct ui *ui, size_t row)
 		draw_line_keys(ui, row);
 	} else if (ui->mode == MODE_DIALOG) {
 		draw_dialog_keys(ui, row);
+	} else if (ui->mode == MODE_AGENT) {
+		column = put_key(ui, row, column, ACTION_AGENT_LEAVE, "leave");
+		column = put_key(ui, row, column, ACTION_AGENT_ESCAPE, "sends Esc");
+		draw_key(row, column, "any other key", "goes to the agent");
 	} else if (ui->mode == MODE_LOOKING) {
 		draw_key(row, column, "Esc", "cancel");
 	} else if (ui->mode == MODE_HELP) {

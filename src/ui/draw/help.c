@@ -168,6 +168,7 @@ static void put_places(struct page *page, const struct ui *ui)
 		{ "In a line that you type", "line." },
 		{ "While you type a search", "search." },
 		{ "In the form for a new session", "form." },
+		{ "While you type for an agent (it gets all other keys)", "agent." },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		put_entries(page, ui, places[i].heading, NULL, 0);

@@ -248,7 +248,7 @@ static size_t first_painted(struct preview *preview, size_t count, size_t room)
 void draw_preview(struct ui *ui, const struct split *split)
 {
 	struct preview *preview = &ui->preview;
-	const struct item *item = list_selected(ui->list);
+	const struct item *item = ui_previewed(ui);
 	const bool is_there = item && preview->shown == preview->kind &&
 			      streq(or_empty(preview->id), item->id);
 	if (split->height == 0)

@@ -18,6 +18,7 @@
 #include "ui/main/peek.h"
 #include "ui/main/seek.h"
 #include "ui/main/supply.h"
+#include "ui/main/typist.h"
 #include "ui/term/term.h"
 
 #include <signal.h>
@@ -37,6 +38,7 @@ struct dashboard {
 	struct glance glance;
 	struct screens screens;
 	struct peek *peek;
+	struct typist typist;
 	struct seek *seek;
 	struct meter *meter;
 	const struct wall_wish *wall_wish; /* NULL: it shows the list, and no wall */
@@ -149,6 +151,7 @@ static void name_lost(struct dashboard *dashboard)
 static void frame(struct dashboard *dashboard)
 {
 	name_lost(dashboard);
+	ui_settle_typing(dashboard->ui);
 	if (dashboard->wall_wish) {
 		draw_wall(&dashboard->wall, dashboard->ui);
 		gallery_settle(dashboard->gallery);
@@ -385,6 +388,9 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 	case WISH_LAUNCH:
 		launch(dashboard, wish);
 		break;
+	case WISH_TYPE:
+		typist_pass_on(&dashboard->typist);
+		break;
 	case WISH_NOTHING:
 		break;
 	}
@@ -609,6 +615,9 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 		return -1;
 	dashboard.gallery = gallery;
 	dashboard.peek = peek;
+	dashboard.typist = (struct typist){ .errands = &dashboard.errands,
+					    .roster = roster,
+					    .peek = peek };
 	dashboard.seek = seek;
 	cleanup_meter struct meter *meter = NULL;
 	if (meter_new(loop, roster, ui, &dashboard.is_changed, &meter, err) < 0)

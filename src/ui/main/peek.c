@@ -9,7 +9,13 @@
 /* Before what a command of ours says on standard error. */
 #define PREFIX "agentdeck: "
 
-enum { REST_MS = 80, SCREEN_MS = 200, TIMEOUT_MS = 10000, SCREEN_MAX = 4 << 20 };
+enum {
+	REST_MS = 80,
+	SCREEN_MS = 200,
+	TYPED_MS = 40, /* between two looks while the user types there */
+	TIMEOUT_MS = 10000,
+	SCREEN_MAX = 4 << 20
+};
 
 struct peek {
 	struct errands *errands;
@@ -32,7 +38,7 @@ static struct preview *preview_of(const struct peek *peek)
 
 static const char *wanted_id(const struct peek *peek)
 {
-	const struct item *item = list_selected(peek->errands->ui->list);
+	const struct item *item = ui_previewed(peek->errands->ui);
 	return item ? item->id : NULL;
 }
 
@@ -185,7 +191,9 @@ void peek_settle(struct peek *peek)
 		end_bell(peek);
 	if (!preview_is_due(preview_of(peek), id))
 		return;
-	const int64_t rested = clock_ms() + REST_MS, next = peek->looked_ms + SCREEN_MS;
+	const bool is_typing = peek->errands->ui->mode == MODE_AGENT;
+	const int64_t rested = clock_ms() + REST_MS;
+	const int64_t next = peek->looked_ms + (is_typing ? TYPED_MS : SCREEN_MS);
 	if (!is_rung_for(peek, id))
 		set_timer(peek, rested);
 	else

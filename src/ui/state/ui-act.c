@@ -9,13 +9,6 @@
 /* So many start without a question. */
 enum { STARTS_MOST = 5 };
 
-/* "api", or "3 sessions".  The caller frees. */
-static char *targets_text(const struct ui *ui, const struct item *first)
-{
-	return ui->targets.count == 1 ? xstrdup(first->title)
-				      : xasprintf("%zu sessions", ui->targets.count);
-}
-
 /* Like ui_run(), with a command for one session, once for each.  The words after follow its id. */
 static void run_each(struct ui *ui, struct wish *ret, const char *const *words,
 		     const char *const *after)
@@ -50,19 +43,10 @@ static void answer(struct ui *ui, enum action action, struct wish *ret)
 		ui_look_at_permission(ui, action, ret);
 }
 
-static void begin_line(struct ui *ui, enum action action, char *question, const char *text)
-{
-	ui->mode = MODE_LINE;
-	ui->pending = action;
-	free(ui->question);
-	ui->question = question;
-	input_set(&ui->input, text);
-}
-
 /* Actions for one session, whatever is chosen. */
 static bool is_for_one(enum action action)
 {
-	return action == ACTION_RENAME || action == ACTION_COMMAND;
+	return action == ACTION_RENAME || action == ACTION_COMMAND || action == ACTION_TYPE;
 }
 
 /* Each question has its own answer (answer()). */
@@ -114,7 +98,7 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 		tell_nothing_selected(ui, takes_several(action));
 		return;
 	}
-	cleanup_free char *who = targets_text(ui, first);
+	cleanup_free char *who = ui_targets_text(ui);
 	switch (action) {
 	case ACTION_START:
 		if (ui->targets.count == 1 && first->asks_first)
@@ -147,19 +131,22 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 		answer(ui, action, ret);
 		break;
 	case ACTION_SEND:
-		begin_line(ui, action, xasprintf("Send to %s: ", who), "");
+		ui_begin_send(ui);
+		break;
+	case ACTION_TYPE:
+		ui_begin_typing(ui, first, ret);
 		break;
 	case ACTION_RENAME:
-		begin_line(ui, action, xasprintf("Title of %s: ", who), first->title);
+		ui_begin_line(ui, action, xasprintf("Title of %s: ", who), first->title);
 		break;
 	case ACTION_MOVE:
-		begin_line(ui, action, xasprintf("Group of %s: ", who), first->group);
+		ui_begin_line(ui, action, xasprintf("Group of %s: ", who), first->group);
 		break;
 	case ACTION_COMMAND:
-		begin_line(ui, action, xasprintf("Command with %s: ", who), "");
+		ui_begin_line(ui, action, xasprintf("Command with %s: ", who), "");
 		break;
 	case ACTION_LIMIT:
-		begin_line(ui, action, xasprintf("Limits of %s: ", who), "memory-max=");
+		ui_begin_line(ui, action, xasprintf("Limits of %s: ", who), "memory-max=");
 		break;
 	default:
 		break;

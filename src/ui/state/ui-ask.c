@@ -72,12 +72,6 @@ static void add_subject(const struct ui *ui, struct strvec *words)
 							*id ? id : NULL, NULL });
 }
 
-static const char *title_of(const struct ui *ui, const char *id)
-{
-	const struct item *item = list_find(ui->list, id);
-	return item ? item->title : "the session";
-}
-
 /* What the deck says while agentdeck looks.  The caller frees. */
 static char *looking_text(const struct ui *ui, enum action action)
 {
@@ -85,7 +79,7 @@ static char *looking_text(const struct ui *ui, enum action action)
 		return xasprintf("Looking at the work of %zu sessions ...", ui->targets.count);
 	if (action == ACTION_REMOVE || action == ACTION_NEW)
 		return xstrdup("Looking at its work ...");
-	return xasprintf("Looking at %s ...", title_of(ui, ui->targets.items[0]));
+	return xasprintf("Looking at %s ...", ui_title_of(ui, ui->targets.items[0]));
 }
 
 void ui_look(struct ui *ui, enum action action, struct wish *ret)
@@ -118,7 +112,8 @@ void ui_look_at_permission(struct ui *ui, enum action action, struct wish *ret)
 	ui_end_pending(ui);
 	ui->mode = MODE_LOOKING;
 	ui->pending = action;
-	ui->question = xasprintf("Looking at what %s asks ...", title_of(ui, ui->targets.items[0]));
+	ui->question = xasprintf("Looking at what %s asks ...",
+				 ui_title_of(ui, ui->targets.items[0]));
 	ret->kind = WISH_ASK;
 	ui_expect(ui, ret);
 	strvec_push_array(&ret->words, (const char *const[]){ action_info(action)->name, "--json",
@@ -161,7 +156,7 @@ static void ask_permission(struct ui *ui, const char *text, struct wish *ret)
 	char *rest = asked;
 	questions_free(&ui->ask);
 	struct question *question = questions_add(&ui->ask, ABOUT_CONFIRM);
-	question_begin(question, title_of(ui, id), prompt);
+	question_begin(question, ui_title_of(ui, id), prompt);
 	for (const char *line; (line = strsep(&rest, "\n")) && (*line || rest);)
 		question_add_line(question, "%s", line);
 	question_add_choice(question, CHOICE_KEEP, "Back", "the agent still waits for an answer");

@@ -36,6 +36,59 @@ bool ui_awaits(const struct ui *ui, unsigned ticket)
 	return ticket == ui->ticket && (ui->mode == MODE_LOOKING || ui->is_waiting);
 }
 
+const char *ui_title_of(const struct ui *ui, const char *id)
+{
+	const struct item *item = list_find(ui->list, id);
+	return item ? item->title : "the session";
+}
+
+char *ui_targets_text(const struct ui *ui)
+{
+	return ui->targets.count == 1 ? xstrdup(ui_title_of(ui, ui->targets.items[0]))
+				      : xasprintf("%zu sessions", ui->targets.count);
+}
+
+void ui_begin_line(struct ui *ui, enum action action, char *question, const char *text)
+{
+	ui->mode = MODE_LINE;
+	ui->pending = action;
+	free(ui->question);
+	ui->question = question;
+	input_set(&ui->input, text);
+}
+
+void ui_keep_draft(struct ui *ui, const char *id, const char *text)
+{
+	free(ui_take_draft(ui, id));
+	strvec_push(&ui->drafts, id);
+	strvec_push(&ui->drafts, text);
+}
+
+char *ui_take_draft(struct ui *ui, const char *id)
+{
+	cleanup_strvec struct strvec others = { 0 };
+	char *found = NULL;
+	for (size_t i = 0; i < ui->drafts.count; i += 2) {
+		if (!found && streq(ui->drafts.items[i], id)) {
+			found = xstrdup(ui->drafts.items[i + 1]);
+			continue;
+		}
+		strvec_push(&others, ui->drafts.items[i]);
+		strvec_push(&others, ui->drafts.items[i + 1]);
+	}
+	strvec_clear(&ui->drafts);
+	strvec_push_all(&ui->drafts, &others);
+	return found;
+}
+
+void ui_begin_send(struct ui *ui)
+{
+	cleanup_free char *who = ui_targets_text(ui);
+	cleanup_free char *ids = strvec_join(&ui->targets, "");
+	cleanup_free char *draft = ui_take_draft(ui, ids);
+	ui_begin_line(ui, ACTION_SEND, xasprintf("Send to %s: ", who), or_empty(draft));
+}
+
 void ui_end_pending(struct ui *ui)
 {
 	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;

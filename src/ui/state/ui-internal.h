@@ -51,6 +51,11 @@ void ui_look_into_trash(struct ui *ui, struct wish *ret);
 bool ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret);
 void ui_key_while_looking(struct ui *ui, key_code key);
 
+/* ---- ui-type.c: keys for the agent ------------------------------------------------------------- */
+
+void ui_begin_typing(struct ui *ui, const struct item *item, struct wish *ret);
+void ui_key_to_agent(struct ui *ui, key_code key, struct wish *ret);
+
 /* ---- ui-form.c: the form for a new session ---------------------------------------------------- */
 
 void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret);
@@ -66,3 +71,15 @@ void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
 /* The deck waits for the end of this wish, and of no earlier one. */
 void ui_expect(struct ui *ui, struct wish *ret);
 void ui_end_pending(struct ui *ui);
+/* Type a line for an action with the targets.  question is taken. */
+void ui_begin_line(struct ui *ui, enum action action, char *question, const char *text);
+/* Messages that are not sent.  id: of the session, or those of several, one behind the other. */
+void ui_keep_draft(struct ui *ui, const char *id, const char *text);
+/* NULL: there is none.  The caller frees. */
+char *ui_take_draft(struct ui *ui, const char *id) MUST_USE;
+/* A message to the targets, with what was typed for them before. */
+void ui_begin_send(struct ui *ui);
+/* "api", or "3 sessions"; the caller frees. */
+char *ui_targets_text(const struct ui *ui) MUST_USE;
+/* The session's title, also of one that is gone; borrowed. */
+const char *ui_title_of(const struct ui *ui, const char *id);

@@ -37,6 +37,8 @@ void ui_free(struct ui *ui)
 	questions_free(&ui->ask);
 	dialog_close(&ui->dialog);
 	form_free(&ui->form);
+	typing_end(&ui->typing);
+	strvec_clear(&ui->drafts);
 	free(ui->question);
 	free(ui->message);
 	free(ui);
@@ -432,11 +434,24 @@ void ui_begin_pick(struct ui *ui)
 		find_session(ui);
 }
 
+/* A message is kept. */
+static void leave_line(struct ui *ui)
+{
+	const bool is_message = ui->pending == ACTION_SEND && !ui->is_waiting;
+	cleanup_free char *text = xstrdup(input_text(&ui->input));
+	cleanup_free char *ids = strvec_join(&ui->targets, "");
+	ui_end_pending(ui);
+	if (!is_message || !*text)
+		return;
+	ui_keep_draft(ui, ids, text);
+	tell_key(ui, "What you typed is kept; %s shows it again.", ACTION_SEND, false);
+}
+
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_LINE, key);
 	if (action == ACTION_LINE_CANCEL)
-		ui_end_pending(ui);
+		leave_line(ui);
 	else if (ui->is_waiting)
 		return;
 	else if (action == ACTION_LINE_ACCEPT)
@@ -481,11 +496,11 @@ static bool is_typing(const struct ui *ui)
 
 /* What is pasted is text: in the list each of its characters would be an action.  True: the key was
  * dealt with.  Ctrl-C ends a paste whose end is lost. */
-static bool take_paste(struct ui *ui, key_code key)
+static bool take_paste(struct ui *ui, key_code key, struct wish *ret)
 {
 	if (key == KEY_CODE_PASTE) {
 		ui->is_pasting = true;
-		if (!is_typing(ui) && ui->mode != MODE_FORM)
+		if (!is_typing(ui) && ui->mode != MODE_FORM && ui->mode != MODE_AGENT)
 			tell_key(ui, "Pasted text does nothing here: %s sends a line.", ACTION_SEND,
 				 true);
 		return true;
@@ -496,6 +511,11 @@ static bool take_paste(struct ui *ui, key_code key)
 		ui->is_pasting = false;
 		if (ui->mode == MODE_PICK)
 			find_named(ui);
+		typing_paste_end(&ui->typing);
+		if (ui->mode == MODE_AGENT)
+			ret->kind = WISH_TYPE;
+	} else if (ui->mode == MODE_AGENT) {
+		typing_paste(&ui->typing, key);
 	} else if (ui->mode == MODE_FORM) {
 		form_paste(&ui->form, key);
 	} else if (is_typing(ui) && !ui->is_waiting &&
@@ -507,7 +527,7 @@ static bool take_paste(struct ui *ui, key_code key)
 
 void ui_key(struct ui *ui, key_code key, struct wish *ret)
 {
-	if (take_paste(ui, key) || ui_take_wheel(ui, key))
+	if (take_paste(ui, key, ret) || ui_take_wheel(ui, key))
 		return;
 	replace_string(&ui->message, NULL);
 	switch (ui->mode) {
@@ -532,6 +552,9 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret)
 		break;
 	case MODE_FORM:
 		ui_key_in_form(ui, key, ret);
+		break;
+	case MODE_AGENT:
+		ui_key_to_agent(ui, key, ret);
 		break;
 	case MODE_HELP:
 		key_in_help(ui, key);

@@ -12,6 +12,7 @@
 #include "ui/state/input.h"
 #include "ui/state/list.h"
 #include "ui/state/preview.h"
+#include "ui/state/typing.h"
 
 enum ui_mode {
 	MODE_LIST,
@@ -21,6 +22,7 @@ enum ui_mode {
 	MODE_LOOKING, /* an action waits for what agentdeck asks about its session */
 	MODE_DIALOG,  /* an action waits for an answer */
 	MODE_FORM,    /* filling in the form for a new session */
+	MODE_AGENT,   /* what is typed is for the agent of a session */
 	MODE_HELP,
 };
 
@@ -51,8 +53,11 @@ struct ui {
 	char *message;    /* the last news, until the next key; NULL: none */
 	bool is_bad;      /* the message is about a failure */
 	struct preview preview;
-	enum preview_kind wanted; /* what the preview is where the terminal has room for it */
-	bool is_pasting;          /* what comes was not typed */
+	enum preview_kind wanted;      /* what the preview is where the terminal has room for it */
+	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
+	enum preview_kind seen_before; /* the preview's, before MODE_AGENT */
+	struct strvec drafts; /* messages that were not sent: an id, or several, and the text */
+	bool is_pasting;      /* what comes was not typed */
 	size_t help_top;
 	/* as it was drawn */
 	size_t height;  /* of the list */
@@ -83,6 +88,7 @@ enum wish_kind {
 	WISH_FIND,     /* words: a directory; the names of those in it are for form_complete() */
 	WISH_LAUNCH,   /* words, input: as of WISH_RUN; its end is for ui_launched() */
 	WISH_SHOW,     /* words: as of WISH_TERMINAL; its user reads what it has printed */
+	WISH_TYPE,     /* ui->typing has something to pass on, or is to be checked */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
 struct wish {
@@ -142,6 +148,15 @@ void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directo
 void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_good);
 /* The command of WISH_LAUNCH has ended, and said this, a visible() line. */
 void ui_launched(struct ui *ui, const char *text, bool is_good);
+
+/* The session that the preview shows; NULL: none. */
+struct item *ui_previewed(const struct ui *ui);
+/* WISH_TYPE: all that was taken from ui->typing has arrived. */
+void ui_typed(struct ui *ui);
+/* It cannot be passed on, why is a visible() line.  The text becomes a message that is not sent. */
+void ui_type_failed(struct ui *ui, const char *why);
+/* Before a frame: the session that the user types for may have ended. */
+void ui_settle_typing(struct ui *ui);
 
 /* Show the news, a visible() line, until the next key. */
 void ui_tell(struct ui *ui, const char *text, bool is_bad);
