@@ -1506,6 +1506,12 @@ case_role() {
 	# the same file, and the link leads elsewhere: nothing asks, and nothing but the directory is mounted
 	rm "$home/link" && mkdir "$home/private" && ln -s "$home/private" "$home/link"
 	refused 1 'a part of that is a link' add . -t a --agent demo --role "$home/user/role"
+	# what is in a directory of agentdeck, also behind a link
+	rm "$home/link" && ln -s "$home/deck/default" "$home/link"
+	refused 1 'its agent could command this machine' add . -t a --agent demo --role "$home/user/role"
+	printf '{\n"image": "web:1",\n"mounts": ["type=bind,source=%s,target=/d,readonly"]}\n' "$home/deck/default" >"$file"
+	must role trust "$home/user/role"
+	refused 1 'its agent could command this machine' add . -t a --agent demo --role "$home/user/role"
 	echo '// a change' >>"$file"
 	refused 1 'has changed since you trusted it' add . -t a --agent demo --role "$home/user/role"
 	must role untrust "$file"

@@ -76,6 +76,18 @@ static int refuse_own(const struct own *own, const char *source, struct error *e
 				   shown, own->path);
 }
 
+bool nesting_is_ours(const struct deck *deck, const char *path)
+{
+	const char *const all[] = { deck->paths.state, deck->paths.runtime, deck->paths.direct,
+				    deck->paths.config };
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		cleanup_free char *real = realpath(all[i], NULL);
+		if (path_is_below(path, real ? real : all[i]))
+			return true;
+	}
+	return false;
+}
+
 static int check_ours(const struct deck *deck, const struct mounts *mounts, struct error *err)
 {
 	cleanup_free char *programs = container_programs(deck);

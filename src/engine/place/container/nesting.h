@@ -16,6 +16,9 @@
 int nesting_check(const struct deck *deck, const char *id, const struct recipe *recipe,
 		  struct error *err);
 
+/* Is this real path one of agentdeck's own directories (state, configuration, sockets), or in one? */
+bool nesting_is_ours(const struct deck *deck, const char *path);
+
 /* May the session keep the recipe that it has?  One without a container has none. */
 int nesting_check_session(const struct deck *deck, const struct instance *instance,
 			  struct error *err);

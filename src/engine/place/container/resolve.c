@@ -541,7 +541,8 @@ static int check_link(const char *path, const char *real, struct error *err)
 				   shown);
 }
 
-static int add_role(const struct container_order *order, struct lists *ret, struct error *err)
+static int add_role(const struct deck *deck, const struct container_order *order, struct lists *ret,
+		    struct error *err)
 {
 	const struct role *role = &order->role->role;
 	for (size_t i = 0; i < role->mounts.count; i++) {
@@ -550,11 +551,11 @@ static int add_role(const struct container_order *order, struct lists *ret, stru
 		(void)split_mount(copy, &read_only);
 		cleanup_free char *real = realpath(copy, NULL), *shown = visible(copy);
 		struct stat st;
-		if (real && (role_is_forbidden(real) || stat(real, &st) < 0 ||
-			     (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))))
+		if (real && (role_is_forbidden(real) || nesting_is_ours(deck, real) ||
+			     stat(real, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))))
 			return error_set(err, ERROR_INVALID,
 					 "the role mounts %s, through which its agent could "
-					 "command this machine",
+					 "command this machine or other sessions",
 					 shown);
 		if (real && check_link(copy, real, err) < 0)
 			return -1;
@@ -571,7 +572,7 @@ static int gather_lists(const struct deck *deck, const struct container_order *o
 			const struct container_defaults *defaults, struct lists *ret,
 			struct error *err)
 {
-	if (order->role && add_role(order, ret, err) < 0)
+	if (order->role && add_role(deck, order, ret, err) < 0)
 		return -1;
 	if (order->environment)
 		strvec_push_all(&ret->environment, order->environment);
