@@ -163,6 +163,15 @@ int tarfile_add_file(struct tarfile *tar, const char *path, mode_t mode, int con
 	return put_entry(tar, &entry, err) < 0 ? -1 : put_content(tar, path, content, size, err);
 }
 
+int tarfile_add_text(struct tarfile *tar, const char *path, mode_t mode, const char *text,
+		     struct error *err)
+{
+	const size_t size = strlen(text);
+	const struct entry entry = { .path = path, .type = '0', .mode = mode, .size = size };
+	return put_entry(tar, &entry, err) < 0 || put(tar, text, size, err) < 0 ? -1
+										: pad(tar, err);
+}
+
 int tarfile_end(struct tarfile *tar, char ret_digest[static SHA256_TEXT_SIZE], struct error *err)
 {
 	static const char zeros[2 * BLOCK];

@@ -25,4 +25,6 @@ int tarfile_add_link(struct tarfile *tar, const char *path, const char *target, 
 /* The next size bytes of content.  ERROR_SYSTEM: it has fewer. */
 int tarfile_add_file(struct tarfile *tar, const char *path, mode_t mode, int content, uint64_t size,
 		     struct error *err);
+int tarfile_add_text(struct tarfile *tar, const char *path, mode_t mode, const char *text,
+		     struct error *err);
 int tarfile_end(struct tarfile *tar, char ret_digest[static SHA256_TEXT_SIZE], struct error *err);

@@ -166,6 +166,36 @@ static void a_whole_directory_has_what_is_ignored(void **state UNUSED)
 	assert_string_not_equal(before, digest);
 }
 
+static void its_text_may_be_that_which_was_read(void **state UNUSED)
+{
+	cleanup_free char *directory = path_join(scratch, "c");
+	const struct context context = { .directory = directory, .text = "FROM a\nRUN b\n" };
+	char before[SHA256_TEXT_SIZE];
+	put_in("c/Dockerfile", "FROM a\nRUN b\n");
+	assert_int_equal(context_pack(&context, -1, before, &err), 0);
+	assert_int_equal(pack(0), 0);
+	assert_string_equal(before, digest);
+	put_in("c/Dockerfile", "FROM c\n");
+	assert_int_equal(context_pack(&context, -1, digest, &err), 0);
+	assert_string_equal(before, digest);
+}
+
+static void a_directory_that_became_a_link_is_refused(void **state UNUSED)
+{
+	cleanup_free char *below = path_join(scratch, "c/d");
+	const struct context context = { .directory = below };
+	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+	put_in("c/d/Dockerfile", "FROM a\n");
+	assert_int_equal(context_pack(&context, -1, digest, &err), 0);
+	assert_int_equal(renameat(here, "c", here, "other"), 0);
+	assert_int_equal(symlinkat("other", here, "c"), 0);
+	assert_int_equal(context_pack(&context, -1, digest, &err), -1);
+	assert_non_null(strstr(err.message, "has become a link"));
+	error_clear(&err);
+	assert_int_equal(context_bases(&context, &bases, &err), -1);
+	error_clear(&err);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +208,8 @@ int main(void)
 		TEST(without_a_dockerfile_there_is_no_context),
 		TEST(a_dockerfile_elsewhere_is_never_left_out),
 		TEST(a_whole_directory_has_what_is_ignored),
+		TEST(its_text_may_be_that_which_was_read),
+		TEST(a_directory_that_became_a_link_is_refused),
 #undef TEST
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,19 @@ static void trust_is_in_all_that_a_role_is_made_of(void **state UNUSED)
 	}
 }
 
+/* Another process changes it after it was read, and before it is digested. */
+static void trust_is_in_the_dockerfile_that_was_read(void **state UNUSED)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	cleanup_free char *path = path_join(scratch, "p");
+	put_role();
+	assert_int_equal(role_source_read(&deck, path, NULL, NULL, &source, NULL), 0);
+	put_in("p/.devcontainer/Dockerfile", "FROM other\n");
+	assert_int_equal(role_source_digest(&source, NULL), 0);
+	assert_int_equal(trust_give(&deck, &source, NULL), 0);
+	assert_trust(TRUST_CHANGED);
+}
+
 /* The same file, and another directory of this machine. */
 static void trust_is_in_what_a_role_asks_for(void **state UNUSED)
 {
@@ -186,6 +199,7 @@ int main(void)
 #define WITH_A_STORE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		WITH_A_STORE(trust_is_in_all_that_a_role_is_made_of),
+		WITH_A_STORE(trust_is_in_the_dockerfile_that_was_read),
 		WITH_A_STORE(trust_is_in_what_a_role_asks_for),
 		WITH_A_STORE(a_change_is_shown_line_by_line),
 		WITH_A_STORE(trust_is_listed_and_taken_back),

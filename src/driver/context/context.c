@@ -15,6 +15,7 @@
 struct packing {
 	const char *directory;  /* for messages */
 	const char *dockerfile; /* is never left out */
+	const char *text;       /* of the Dockerfile, in place of what is there now; or NULL */
 	struct tarfile tar;
 	struct ignore ignore;
 	uint64_t left; /* bytes */
@@ -26,11 +27,21 @@ static void packing_clear(struct packing *packing)
 	ignore_clear(&packing->ignore);
 }
 
+/* Its path had no link when it was written down: an agent may have put one there since. */
 static int open_directory(const char *directory, int *ret, struct error *err)
 {
-	int fd = fs_openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	const char *below = directory + strspn(directory, "/");
+	cleanup_close int root = fs_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	const int fd = root < 0 ? -1
+				: fs_open_beneath(root, *below ? below : ".",
+						  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return CONTEXT_NONE;
+	if (fd < 0 && errno == ELOOP)
+		return error_set(err, ERROR_INVALID,
+				 "a part of the build directory %s has become a link: bring the "
+				 "directory back",
+				 directory);
 	if (fd < 0)
 		return error_set_file(err, errno, "open the build directory %s", directory);
 	*ret = fd;
@@ -71,6 +82,8 @@ static int pack_file(struct packing *packing, int dirfd, const char *name, const
 	if ((uint64_t)st.st_size > packing->left)
 		return too_big(packing, err);
 	packing->left -= (uint64_t)st.st_size;
+	if (packing->text && streq(path, packing->dockerfile))
+		return tarfile_add_text(&packing->tar, path, st.st_mode, packing->text, err);
 	return tarfile_add_file(&packing->tar, path, st.st_mode, fd, (uint64_t)st.st_size, err);
 }
 
@@ -164,6 +177,7 @@ int context_pack(const struct context *context, int tar, char ret_digest[static 
 	CLEANUP(packing_clear)
 	struct packing packing = { .directory = directory,
 				   .dockerfile = dockerfile_of(context),
+				   .text = context->text,
 				   .left = context->max_bytes ? context->max_bytes
 							      : CONTEXT_MAX_BYTES };
 	int r = open_directory(directory, &dirfd, err);

@@ -26,8 +26,9 @@ enum { CONTEXT_MAX_FILES = 200000, CONTEXT_MAX_TEXT = 1 << 20 };
 enum { CONTEXT_NONE = 1 };
 
 struct context {
-	const char *directory;
+	const char *directory;  /* a path without links: ERROR_INVALID if it has one now */
 	const char *dockerfile; /* its path below the directory; NULL: CONTEXT_DOCKERFILE */
+	const char *text;       /* pack this text as the Dockerfile; NULL: that of the file */
 	bool is_whole;          /* nothing is left out, and it needs no Dockerfile */
 	uint64_t max_bytes;     /* 0: CONTEXT_MAX_BYTES */
 };

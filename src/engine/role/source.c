@@ -305,7 +305,9 @@ int role_source_digest(struct role_source *source, struct error *err)
 	cleanup_free char *capabilities = strvec_join(&role->cap_add, "\n");
 	const struct context whole = { .directory = roles, .is_whole = true };
 	const struct context build = { .directory = source->context,
-				       .dockerfile = role_source_dockerfile(source) };
+				       .dockerfile = role_source_dockerfile(source),
+				       /* What its user is shown, whatever is there now. */
+				       .text = source->dockerfile_text };
 	char of_roles[SHA256_TEXT_SIZE] = "", of_build[SHA256_TEXT_SIZE] = "";
 	struct sha256 hash;
 	if ((roles && digest_directory(&whole, of_roles, err) < 0) ||
