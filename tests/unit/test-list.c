@@ -532,6 +532,32 @@ static void deep_groups_are_bounded(void **state UNUSED)
 	assert_true(list_select(list, items[0]));
 }
 
+/* The file of the last deck is as the user left it, also by hand. */
+static void what_is_kept_may_be_in_any_order_and_twice(void **state UNUSED)
+{
+	static const char *const groups[] = { "b", "a/x", "a", "c", "a-b", "a/x/y" };
+	cleanup_list struct list *list = list_new();
+	cleanup_json struct json_object *saved = NULL, *again = json_object_new_object();
+	cleanup_strvec struct strvec collapsed = { 0 };
+	const char *text = "{\"collapsed\": [\"c\", \"a/x\", \"b\", \"a/x\", \"gone\", \"a\"]}";
+	assert_int_equal(json_parse(text, strlen(text), "", &saved, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		list_add(list, &(struct facts){ .key.id = groups[i],
+						.title = groups[i],
+						.group = groups[i],
+						.doing = DOING_IDLE });
+	list_restore(list, saved);
+	/* a, a-b and its session, b, c */
+	assert_int_equal(list_lines(list), 5);
+	list_save(list, again);
+	json_get_strings(again, "collapsed", &collapsed);
+	assert_int_equal(collapsed.count, 4);
+	assert_string_equal(collapsed.items[1], "a/x");
+	/* Opened from the outside in. */
+	list_set_collapsed(list, false);
+	assert_int_equal(list_lines(list), 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -558,6 +584,7 @@ int main(void)
 		cmocka_unit_test(actions_are_for_what_is_chosen),
 		cmocka_unit_test(texts_move_no_terminal),
 		cmocka_unit_test(deep_groups_are_bounded),
+		cmocka_unit_test(what_is_kept_may_be_in_any_order_and_twice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

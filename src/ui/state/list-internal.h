@@ -17,7 +17,7 @@ struct list {
 	size_t count, size;
 	struct line *lines;
 	size_t line_count, line_size;
-	struct strvec collapsed; /* paths of groups */
+	struct strvec collapsed; /* paths of groups, a set (list-paths.h), as the two below */
 	struct strvec opened;    /* groups that the user has opened: list_fold() leaves them so */
 	struct strvec unfolded;  /* paths of groups whose stopped sessions have a line each */
 	struct strvec words;     /* of the search, in lower case */

@@ -2,6 +2,7 @@
 #include "ui/state/list.h"
 
 #include "ui/state/list-internal.h"
+#include "ui/state/list-paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,14 +114,6 @@ static struct line *add_line(struct list *list, const struct line *line)
 	return &list->lines[list->line_count++];
 }
 
-static bool has_path(const struct strvec *paths, const char *path, size_t length)
-{
-	for (size_t i = 0; i < paths->count; i++)
-		if (strlen(paths->items[i]) == length && memcmp(paths->items[i], path, length) == 0)
-			return true;
-	return false;
-}
-
 /* What the lines so far end in. */
 struct trail {
 	size_t lines[NAMES_MAX]; /* of the groups around the session before, the outermost first;
@@ -169,7 +162,7 @@ static void enter_groups(struct list *list, struct trail *trail, struct item *it
 			.name_start = at,
 			/* While there is a search, everything is open. */
 			.is_collapsed = !list->words.count &&
-					has_path(&list->collapsed, group, length),
+					paths_have(&list->collapsed, group, length),
 		};
 		trail->lines[trail->depth] = is_visible ? list->line_count : SIZE_MAX;
 		trail->lengths[trail->depth++] = length;
@@ -225,7 +218,7 @@ static void enter_resting(struct list *list, struct trail *trail, struct item *i
 	const bool is_alone = length && (!trail->lively || !streq(trail->lively, item->group));
 	if (is_alone || count < STOPPED_LEAST || list->words.count)
 		return;
-	const bool is_folded = !has_path(&list->unfolded, item->group, length);
+	const bool is_folded = !paths_have(&list->unfolded, item->group, length);
 	if (is_folded)
 		trail->folded_by = list->line_count;
 	add_line(list, &(struct line){ .kind = LINE_STOPPED,

@@ -3,6 +3,7 @@
 
 #include "base/jsonio.h"
 #include "ui/state/list-internal.h"
+#include "ui/state/list-paths.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -142,23 +143,6 @@ struct item *list_add(struct list *list, const struct facts *facts)
 	return item;
 }
 
-/* Take one path out of the set. */
-static void take_path(struct strvec *paths, size_t index)
-{
-	free(paths->items[index]);
-	/* With the NULL at the end. */
-	memmove(&paths->items[index], &paths->items[index + 1],
-		(paths->count - index) * sizeof(char *));
-	paths->count--;
-}
-
-static void open_groups_of(struct list *list, const struct item *item)
-{
-	for (size_t i = list->collapsed.count; i-- > 0;)
-		if (list_is_in_group(item, list->collapsed.items[i]))
-			take_path(&list->collapsed, i);
-}
-
 /* Can the change have moved the session? */
 static bool has_moved(const struct list *list, const struct item *before, const struct item *now)
 {
@@ -177,7 +161,7 @@ void list_change(struct list *list, struct item *item, const struct facts *facts
 		list_measure(list, item, -1, -1);
 	/* What comes to life is seen. */
 	if (before.rests && !item->rests)
-		open_groups_of(list, item);
+		paths_take_around(&list->collapsed, item->group);
 	list->needs_sort |= has_moved(list, &before, item);
 	/* Lines point into the text of a group. */
 	list->needs_lines = true;
@@ -291,9 +275,9 @@ bool list_select(struct list *list, struct item *item)
 {
 	list_settle(list);
 	if (item->line == SIZE_MAX) {
-		open_groups_of(list, item);
-		if (item->rests && !strvec_contains(&list->unfolded, item->group))
-			strvec_push(&list->unfolded, item->group);
+		paths_take_around(&list->collapsed, item->group);
+		if (item->rests)
+			paths_add(&list->unfolded, item->group);
 		list_make_lines(list);
 	}
 	if (item->line == SIZE_MAX)
@@ -335,21 +319,12 @@ struct item *list_next_waiting(struct list *list)
 	return item;
 }
 
-static size_t find_path(const struct strvec *paths, const char *path)
-{
-	size_t i = 0;
-	while (i < paths->count && !streq(paths->items[i], path))
-		i++;
-	return i;
-}
-
 static void set_path(struct strvec *paths, const char *path, bool is_in)
 {
-	const size_t at = find_path(paths, path);
-	if (is_in && at == paths->count)
-		strvec_push(paths, path);
-	else if (!is_in && at < paths->count)
-		take_path(paths, at);
+	if (is_in)
+		paths_add(paths, path);
+	else
+		paths_take(paths, path);
 }
 
 /* What a line collapses or opens; false: nothing.  What is collapsed collapses the group around it
@@ -412,9 +387,9 @@ static size_t fold_group(struct list *list, size_t at)
 	if (!rests)
 		return at + 1;
 	cleanup_free char *path = xstrndup(line->item->group, line->path_length);
-	if (strvec_contains(&list->opened, path))
+	if (paths_have(&list->opened, path, line->path_length))
 		return at + 1;
-	set_path(&list->collapsed, path, true);
+	paths_add(&list->collapsed, path);
 	return next;
 }
 
@@ -540,21 +515,13 @@ const char *list_only_group(const struct list *list)
 
 /* ---- what is kept for the next deck ----------------------------------------------------------- */
 
-static bool is_alive_in(const struct list *list, const char *group)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!list->items[i]->rests && list_is_in_group(list->items[i], group))
-			return true;
-	return false;
-}
-
 void list_save(const struct list *list, struct json_object *ret)
 {
 	/* The next deck folds by itself what only rests, and what is gone is forgotten. */
 	cleanup_strvec struct strvec collapsed = { 0 };
-	for (size_t i = 0; i < list->collapsed.count; i++)
-		if (is_alive_in(list, list->collapsed.items[i]))
-			strvec_push(&collapsed, list->collapsed.items[i]);
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->items[i]->rests)
+			paths_add_around(&list->collapsed, list->items[i]->group, &collapsed);
 	json_set_string(ret, "order", list_order_name(list->order));
 	json_set_strings(ret, "collapsed", &collapsed);
 	json_set_strings(ret, "opened", &list->opened);
@@ -569,6 +536,9 @@ void list_restore(struct list *list, const struct json_object *saved)
 	json_get_strings(saved, "collapsed", &list->collapsed);
 	json_get_strings(saved, "opened", &list->opened);
 	json_get_strings(saved, "unfolded", &list->unfolded);
+	paths_sort(&list->collapsed);
+	paths_sort(&list->opened);
+	paths_sort(&list->unfolded);
 	list->needs_lines = true;
 }
 
