@@ -343,11 +343,13 @@ void term_reverse(size_t row, size_t column, size_t width)
 {
 	if (!clip(row, column, &width))
 		return;
+	const short faint = color_pair(&term.skin.styles[TONE_FAINT]);
 	for (size_t i = column; i < column + width; i++) {
 		const chtype cell = mvinch((int)row, (int)i);
 		const attr_t kept = cell & A_UNDERLINE;
+		const short pair = (short)PAIR_NUMBER(cell);
 		(void)mvchgat((int)row, (int)i, 1, kept | A_REVERSE | A_BOLD,
-			      (short)PAIR_NUMBER(cell), NULL);
+			      pair == faint ? 0 : pair, NULL);
 	}
 }
 

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Keys go into the deck, and its cells are compared, in one process: no pty, no waiting.
+ *
+ * test-draw [--update] [NAME...]
+ *
+ * The golden screens are tests/unit/draw/NAME.txt: the text, and with STYLED a second page with a
+ * letter for each cell that is not plain, and what the letters mean.  --update writes them: look at
+ * each difference before you commit it.
+ *
+ * To add a screen: one row in `screens`, --update, look.  To prove one of the 20 changes that the
+ * look of the deck was made of (`changes` below): write the name of a screen that would differ
+ * without it.  A change that has landed must name one.
+ */
+#include "unit/face-fixture.h"
+
+#include "base/fsutil.h"
+#include "base/jsonio.h"
+#include "ui/draw/draw.h"
+#include "ui/draw/wall.h"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <time.h>
+
+/* 2026-11-27 12:00 UTC. */
+enum { MINUTE = 60 };
+static const int64_t noon_s = 1795780800;
+
+/* ---- the deck --------------------------------------------------------------------------------- */
+
+enum cast {
+	CAST_USUAL, /* fourteen live ones, and two hundred stopped */
+	CAST_FEW,
+	CAST_NONE,
+};
+
+struct actor {
+	const char *title, *group, *agent, *directory, *reason;
+	enum doing doing;
+	unsigned minutes, marks;
+};
+
+static const struct actor few[] = {
+	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_WAITING, 13, 0 },
+	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
+	{ "notes", "personal", "codex", "notes", NULL, DOING_STOPPED, 13, MARK_HELD },
+};
+
+static const struct actor usual[] = {
+	{ "scratch", NULL, "codex", "scratch", NULL, DOING_IDLE, 13, 0 },
+	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
+	{ "notes", "personal", "codex", "notes", NULL, DOING_IDLE, 13, 0 },
+	{ "terraform upgrade", "work/infra", "claude", "infra", NULL, DOING_IDLE, 14, 0 },
+	{ "k8s: 監視ダッシュボード", "work/infra", "codex", "infra", NULL, DOING_IDLE, 14, 0 },
+	{ "plan", "work/infra", "claude", "infra", NULL, DOING_IDLE, 13, 0 },
+	{ "broken build", "work/infra", "shell", "infra",
+	  "exit 3: ModuleNotFoundError: No module named 'foo'", DOING_ERROR, 12, 0 },
+	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_WAITING, 13, 0 },
+	{ "web: cart", "work/shop", "claude", "shop-web", NULL, DOING_WAITING, 12, MARK_WORKTREE },
+	{ "api: rate limits", "work/shop", "claude", "shop-api", NULL, DOING_IDLE, 10,
+	  MARK_WORKTREE },
+	{ "web: checkout redesign, as the customers of the northern shops asked for it",
+	  "work/shop", "claude", "shop-web", NULL, DOING_IDLE, 14, 0 },
+	{ "sandbox", "work", "claude", "sandbox", NULL, DOING_BUSY, 2, MARK_CONTAINER },
+	{ "far away", "work", "codex", "far", "server-2 runs it", DOING_UNKNOWN, 60,
+	  MARK_ELSEWHERE },
+	{ "new one", "work", "codex", "new", NULL, DOING_STARTING, 0, 0 },
+	{ "last week", "work/shop", "codex", "shop-api", NULL, DOING_STOPPED, 7 * 24 * 60, 0 },
+};
+enum { OLD_ONES = 200 };
+
+static void add_actor(struct list *list, const struct actor *actor, const char *id, size_t age)
+{
+	const int64_t now_us = noon_s * 1000000;
+	cleanup_free char *directory = xasprintf("/home/me/src/%s", actor->directory);
+	const struct facts facts = {
+		.key.id = id,
+		.title = actor->title,
+		.group = actor->group,
+		.agent = actor->agent,
+		.directory = directory,
+		.reason = actor->reason,
+		.doing = actor->doing,
+		.marks = actor->marks,
+		.since_us = now_us - (int64_t)actor->minutes * MINUTE * 1000000,
+		.created_us = now_us - (int64_t)(300 - age) * 24 * 60 * MINUTE * 1000000,
+	};
+	struct item *item = list_add(list, &facts);
+	if (doing_is_alive(actor->doing))
+		list_measure(list, item, (int64_t)(age + 3) << 26, (int64_t)age * 31);
+}
+
+static void add_cast(struct list *list, enum cast cast)
+{
+	const struct actor *actors = cast == CAST_USUAL ? usual : few;
+	const size_t count = cast == CAST_USUAL ? ARRAY_SIZE(usual)
+			     : cast == CAST_FEW ? ARRAY_SIZE(few)
+						: 0;
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *id = xasprintf("id-%02zu", i);
+		add_actor(list, &actors[i], id, i);
+	}
+	for (size_t i = 0; cast == CAST_USUAL && i < OLD_ONES; i++) {
+		cleanup_free char *title = xasprintf("old task %zu", i);
+		cleanup_free char *id = xasprintf("old-%03zu", i);
+		add_actor(list,
+			  &(struct actor){ title, "archive", i % 3 ? "claude" : "codex", "old",
+					   NULL, DOING_STOPPED, 2000 + (unsigned)i, 0 },
+			  id, 20);
+	}
+}
+
+/* ---- screens ---------------------------------------------------------------------------------- */
+
+/* Keys have blanks between them, by their names; 'word is typed. */
+struct screen {
+	const char *name, *keys;
+	struct {
+		unsigned short columns, rows;
+	} size;
+	enum cast cast;
+	enum { STYLED = 1 << 0, PICKER = 1 << 1, WALL = 1 << 2, AGAIN = 1 << 3 } how;
+	enum face_kind kind;
+	enum theme theme;
+	/* What a command says: that asks, of a typed line (which is refused), or that is run; and
+	 * in whose last replies what is searched for is. */
+	const char *answer, *refusal, *news, *replies;
+};
+
+static const struct screen screens[] = {
+	{ "list-80x24", "", .size = { 80, 24 } },
+	{ "list-120x35", "", .size = { 120, 35 } },
+	{ "list-200x50", "", .size = { 200, 50 } },
+	{ "list-40x12", "", .size = { 40, 12 } },
+	{ "few-80x24", "", { 80, 24 }, .cast = CAST_FEW },
+	{ "none-80x24", "", { 80, 24 }, .cast = CAST_NONE },
+
+	{ "colours-8", "Down", { 120, 24 }, .how = STYLED, .kind = FACE_8 },
+	{ "colours-16", "Down", { 120, 24 }, .how = STYLED, .kind = FACE_16 },
+	{ "colours-256", "Down", { 120, 24 }, .how = STYLED },
+	{ "colours-true",
+	  "Down",
+	  { 120, 24 },
+	  .how = STYLED,
+	  .kind = FACE_TRUE,
+	  .theme = THEME_COLOR_BLIND },
+	{ "colours-none", "Down", { 120, 24 }, .how = STYLED, .kind = FACE_NO_COLOR },
+	{ "ascii", "", { 120, 24 }, .how = STYLED, .kind = FACE_ASCII },
+	{ "theme-dark", "", { 100, 16 }, .how = STYLED, .theme = THEME_DARK },
+	{ "theme-light", "", { 100, 16 }, .how = STYLED, .theme = THEME_LIGHT },
+	{ "theme-color-blind",
+	  "",
+	  { 100, 16 },
+	  .how = STYLED,
+	  .kind = FACE_TRUE,
+	  .theme = THEME_COLOR_BLIND },
+
+	{ "picker-76x20", "", { 76, 20 }, .how = PICKER },
+	{ "picker-40x10", "'web", { 40, 10 }, .how = PICKER },
+	{ "approve-80x24", "A", .size = { 80, 24 } },
+	{ "footer-group", "Down Down Down Down Down", .size = { 80, 24 } },
+	{ "footer-stopped", "End", .size = { 80, 24 } },
+	{ "footer-error", "Down Down Down", .size = { 80, 24 } },
+	{ "footer-after", "Down Down Down d y", { 80, 24 }, .news = "Removed broken build." },
+	{ "refused-line", "m 'hello Enter", { 80, 24 }, .refusal = "its agent asks something else" },
+	{ "many-starts", "Down Down Down Down Down Space s", .size = { 80, 24 } },
+	{ "again-80x24", "o Tab Tab Tab Tab", { 80, 24 }, .how = AGAIN },
+	{ "filter-80x24", "f", .size = { 80, 24 } },
+	{ "search-80x24", "/ 'shop", { 80, 24 }, .how = STYLED },
+	{ "search-replies",
+	  "/ 'zebra",
+	  { 80, 24 },
+	  .how = STYLED,
+	  .replies = "[{\"id\": \"id-05\", \"words\": [\"zebra\"]}]" },
+	{ "wall-160x40", "", { 160, 40 }, .how = WALL | STYLED },
+	{ "wall-80x24", "", { 80, 24 }, .how = WALL },
+};
+
+/* The 20 changes, and the screens that would differ without them.  NULL: it has not landed. */
+static const struct change {
+	const char *what, *screen;
+} changes[] = {
+	{ "popups are sized to the client", "picker-40x10" },
+	{ "a permission is answered inside the deck", "approve-80x24" },
+	{ "a section of those who need you", "list-80x24" },
+	{ "groups in which nothing runs are folded", "list-80x24" },
+	{ "the preview is on where it fits", "list-120x35" },
+	{ "the preview wraps, and shortens rules", "list-80x24" },
+	{ "the footer depends on the row", "footer-error" },
+	{ "a failed line keeps its text", "refused-line" },
+	{ "many starts ask first", "many-starts" },
+	{ "columns are as wide as their content", "list-200x50" },
+	{ "one row of headings, and words for marks", "list-80x24" },
+	{ "order and preview are remembered", "again-80x24" },
+	{ "an error shows its reason, a filter is in the header", NULL },
+	{ "the form with all choices visible", NULL },
+	{ "an empty deck says what to do", NULL },
+	{ "the preview has tabs", "list-120x35" },
+	{ "the help has two columns", NULL },
+	{ "urgency sorts across groups", NULL },
+	{ "messages name keys, questions are boxes", NULL },
+	{ "colours on the selected sign, hits are underlined", NULL },
+};
+
+/* ---- playing ---------------------------------------------------------------------------------- */
+
+static const char question[] =
+	"\033[1mDemo command\033[0m\n"
+	"────────────────────────────────────────────────────────────────────────────────────────"
+	"────────────────────────────────────────────────────────────────────────────────────\n"
+	"  \033[38;5;208mrm -rf build && make test\033[0m\n"
+	"\n"
+	"I need to clean the build directory before the tests, because the generated headers of the "
+	"old schema are still in it, and the compiler takes them first.\n"
+	"Do you want to proceed?\n"
+	"\033[36m❯ 1. Yes\033[0m\n"
+	"  2. Yes, and ask no more\n"
+	"  3. No\n"
+	"\033[2mEsc to cancel\033[0m\n";
+
+static const char *shown_by(enum preview_kind kind)
+{
+	switch (kind) {
+	case PREVIEW_SCREEN:
+		return question;
+	case PREVIEW_REPLY:
+		return "All tests pass now. The zebra crossing is drawn as you asked.\n";
+	case PREVIEW_TURNS:
+		return "> fix the login\nThe token was read before it was written.\n";
+	case PREVIEW_FACTS:
+		return "Title      api: fix login\nGroup      work/shop\nAgent      claude\n";
+	default:
+		return "11:47 idle\n11:48 waiting\n";
+	}
+}
+
+static void peek(struct ui *ui)
+{
+	const struct item *item = list_selected(ui->list);
+	if (item && preview_is_due(&ui->preview, item->id))
+		(void)preview_set(&ui->preview, ui->preview.kind, item->id,
+				  shown_by(ui->preview.kind));
+}
+
+static void answer(struct ui *ui, const struct screen *screen, const struct wish *wish)
+{
+	cleanup_wish struct wish next = { 0 };
+	struct form_supply supply = { .home = xstrdup("/home/me"), .usual = xstrdup("claude") };
+	const char *last = wish->words.count ? wish->words.items[wish->words.count - 1] : "";
+	cleanup_free char *permission = xasprintf(
+		"{\"id\": \"%s\", \"question\": \"Demo command\\n  rm -rf build && make test\", "
+		"\"digest\": \"d1\", \"choices\": []}",
+		last);
+	if (wish->kind == WISH_ASK)
+		ui_asked(ui, wish->ticket, screen->answer ? screen->answer : permission, &next);
+	if (wish->kind == WISH_LINE && screen->refusal)
+		ui_line_ended(ui, wish->ticket, screen->refusal, false);
+	if (wish->kind == WISH_RUN && screen->news)
+		ui_tell(ui, screen->news, false);
+	if (wish->kind == WISH_FORM) {
+		strvec_push_array(&supply.agents, (const char *const[]){ "claude", "codex", "demo",
+									 "gemini", NULL });
+		supply.installed = 3;
+		strvec_push(&supply.recents, "/home/me/src/shop-api");
+		ui_open_form(ui, &supply, "/home/me/src/shop-api");
+	}
+	form_supply_free(&supply);
+	if (next.kind != WISH_NOTHING)
+		answer(ui, screen, &next);
+}
+
+struct play {
+	const struct screen *screen;
+	struct ui *ui;
+	struct wall wall;
+};
+
+static void press(struct play *play, key_code key)
+{
+	cleanup_wish struct wish wish = { 0 };
+	struct ui *ui = play->ui;
+	if (play->screen->how & WALL)
+		wall_key(&play->wall, ui, key, &wish);
+	else
+		ui_key(ui, key, &wish);
+	answer(ui, play->screen, &wish);
+	if (play->screen->replies && ui->search)
+		list_search_replies(ui->list, play->screen->replies);
+	peek(ui);
+}
+
+static void show(struct play *play)
+{
+	if (play->screen->how & WALL) {
+		draw_wall(&play->wall, play->ui);
+		for (size_t i = 0; i < play->wall.ids.count; i++)
+			(void)wall_set_screen(&play->wall, play->wall.ids.items[i], question);
+		draw_wall(&play->wall, play->ui);
+	} else {
+		draw(play->ui, noon_s * 1000000);
+	}
+}
+
+static void type(struct play *play)
+{
+	cleanup_free char *copy = xstrdup(play->screen->keys);
+	char *rest = copy;
+	for (const char *word; (word = strsep(&rest, " "));) {
+		key_code key;
+		for (const char *at = word + 1; *word == '\'' && *at; at++)
+			press(play, (key_code)*at);
+		if (*word && *word != '\'') {
+			assert_true(key_parse(word, &key));
+			press(play, key);
+		}
+		show(play);
+	}
+}
+
+static struct ui *open_deck(const struct screen *screen, const struct json_object *saved)
+{
+	struct ui *ui = ui_new("default");
+	add_cast(ui->list, screen->cast);
+	ui->wanted = PREVIEW_SCREEN;
+	if (saved)
+		ui_restore(ui, saved);
+	if (screen->how & PICKER)
+		ui_begin_pick(ui);
+	else if (!(screen->how & WALL))
+		ui_begin(ui, screen->size.rows, screen->size.columns);
+	peek(ui);
+	return ui;
+}
+
+/* The caller frees. */
+static char *play_screen(const struct screen *screen)
+{
+	struct play play = { .screen = screen, .ui = open_deck(screen, NULL) };
+	face_begin(&(struct face){ screen->kind, screen->theme, screen->size.columns,
+				   screen->size.rows });
+	show(&play);
+	type(&play);
+	if (screen->how & AGAIN) {
+		cleanup_json struct json_object *saved = json_object_new_object();
+		ui_save(play.ui, saved);
+		ui_free(play.ui);
+		play.ui = open_deck(screen, saved);
+		show(&play);
+	}
+	char *text = face_text(screen->how & STYLED);
+	face_end();
+	wall_free(&play.wall);
+	ui_free(play.ui);
+	return text;
+}
+
+/* ---- comparing -------------------------------------------------------------------------------- */
+
+static bool is_update;
+static char **only; /* up to NULL; empty: all */
+
+static bool is_wanted(const char *name)
+{
+	bool is_any = false;
+	for (char **at = only; *at; at++) {
+		is_any = true;
+		if (streq(*at, name))
+			return true;
+	}
+	return !is_any;
+}
+
+static char *path_of(const struct screen *screen)
+{
+	return xasprintf("%s/tests/unit/draw/%s.txt", getenv("top_srcdir") ?: ".", screen->name);
+}
+
+static void print_difference(const char *golden, const char *drawn)
+{
+	for (size_t line = 1; *golden || *drawn; line++) {
+		const size_t left = strcspn(golden, "\n"), right = strcspn(drawn, "\n");
+		if (left != right || strncmp(golden, drawn, left) != 0)
+			print_error("%zu\n- %.*s\n+ %.*s\n", line, (int)left, golden, (int)right,
+				    drawn);
+		golden += left + (golden[left] == '\n');
+		drawn += right + (drawn[right] == '\n');
+	}
+}
+
+static bool is_golden(const struct screen *screen)
+{
+	cleanup_strbuf struct strbuf golden = { 0 };
+	cleanup_free char *path = path_of(screen);
+	cleanup_free char *drawn = play_screen(screen);
+	if (is_update) {
+		FILE *file = fopen(path, "we");
+		assert_non_null(file);
+		assert_true(fputs(drawn, file) >= 0);
+		assert_int_equal(fclose(file), 0);
+		return true;
+	}
+	const int r = fs_read(AT_FDCWD, path, 1 << 20, &golden, NULL);
+	if (r == 0 && streq(strbuf_text(&golden), drawn))
+		return true;
+	print_error("%s differs:\n", path);
+	print_difference(strbuf_text(&golden), drawn);
+	return false;
+}
+
+static bool has_tic;
+
+static void each_screen_is_as_it_was_looked_at(void **state UNUSED)
+{
+	size_t differ = 0;
+	if (!has_tic)
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(screens); i++)
+		differ += is_wanted(screens[i].name) && !is_golden(&screens[i]);
+	assert_int_equal(differ, 0);
+}
+
+static void each_change_has_a_screen(void **state UNUSED)
+{
+	assert_int_equal(ARRAY_SIZE(changes), 20);
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		bool is_there = !changes[i].screen;
+		for (size_t k = 0; k < ARRAY_SIZE(screens); k++)
+			is_there |= changes[i].screen && streq(changes[i].screen, screens[k].name);
+		if (!is_there)
+			fail_msg("%zu, %s: there is no such screen", i + 1, changes[i].what);
+	}
+}
+
+int main(int argc UNUSED, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_screen_is_as_it_was_looked_at),
+		cmocka_unit_test(each_change_has_a_screen),
+	};
+	only = argv + 1;
+	is_update = *only && streq(*only, "--update");
+	only += is_update;
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	(void)setenv("TZ", "UTC", 1);
+	tzset();
+	has_tic = face_set_up();
+	const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	face_tear_down();
+	return failed;
+}
