@@ -193,25 +193,6 @@ case_a_filter_is_told_until_it_is_taken_back() {
 	await '^default  5  \? 1 waiting$'
 }
 
-# scripts/make-picture draws the picture of the README from this golden screen.
-case_the_picture_of_the_readme() {
-	mkdir -p api web docs
-	deck add api -t api -g shop --agent demo
-	deck add web -t web -g shop --agent demo
-	deck add docs -t docs --agent demo
-	deck add web -t old-web -g shop --agent demo
-	deck start api --no-supervise
-	deck send api --wait 'remember 42'
-	deck send api --wait 'what do you remember?'
-	waiting docs
-	AGENTDECK_DEMO_DELAY_MS=3600000 deck start web --no-supervise
-	deck send web 'write the tests'
-	deck status --wait busy web --timeout 60
-	open 100 16
-	await 'web .* busy' && keys G Up Up Tab Tab Tab
-	await '─ api ─.*\[talk\]' && await '> what do you remember' && await_gone 'is not there' && look picture-100x16
-}
-
 case_search_narrows_the_list() {
 	some_sessions
 	open 80 24

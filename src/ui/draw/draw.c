@@ -16,6 +16,7 @@ enum {
 	NAMES_FROM = 20, /* rows of a terminal that has the names of the columns */
 	LIST_MOST = 90,  /* columns of a list that has something beside it */
 	ONE_BELOW_OTHER = 10,
+	COUNT_GAP = 2,
 	LIST_LEAST = 3, /* rows of the list above a screen that the user types at */
 };
 
@@ -73,7 +74,7 @@ static char *header_text(const struct ui *ui, bool is_short)
 static char *count_text(const struct list_counts *counts, enum doing doing)
 {
 	const size_t count = counts->doing[doing];
-	return count ? xasprintf("  %s %zu %s", draw_sign(doing), count, doing_name(doing))
+	return count ? xasprintf("%s %zu %s", draw_sign(doing), count, doing_name(doing))
 		     : xstrdup("");
 }
 
@@ -88,7 +89,7 @@ static void draw_header(const struct ui *ui)
 	size_t needed = term_width(chosen);
 	for (size_t i = 0; i < DOING_COUNT && doing_needs_user((enum doing)i); i++) {
 		cleanup_free char *text = count_text(&counts, (enum doing)i);
-		needed += term_width(text);
+		needed += *text ? COUNT_GAP + term_width(text) : 0;
 	}
 	cleanup_free char *text = header_text(ui, false);
 	if (term_width(text) + needed > width) {
@@ -99,9 +100,10 @@ static void draw_header(const struct ui *ui)
 	column += term_put(0, column, column < width ? width - column : 0, TONE_WARNING, chosen);
 	for (size_t i = 0; i < DOING_COUNT; i++) {
 		cleanup_free char *count = count_text(&counts, (enum doing)i);
-		if (column + term_width(count) <= width)
-			column += term_put(0, column, width - column, doing_tone((enum doing)i),
-					   count);
+		if (!*count || column + COUNT_GAP + term_width(count) > width)
+			continue;
+		column += COUNT_GAP;
+		column += term_put(0, column, width - column, doing_tone((enum doing)i), count);
 	}
 }
 

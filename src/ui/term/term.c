@@ -345,10 +345,13 @@ void term_reverse(size_t row, size_t column, size_t width)
 		return;
 	const short faint = color_pair(&term.skin.styles[TONE_FAINT]);
 	for (size_t i = column; i < column + width; i++) {
-		const chtype cell = mvinch((int)row, (int)i);
-		const attr_t kept = cell & A_UNDERLINE;
-		const short pair = (short)PAIR_NUMBER(cell);
-		(void)mvchgat((int)row, (int)i, 1, kept | A_REVERSE | A_BOLD,
+		wchar_t text[CCHARW_MAX + 1];
+		cchar_t cell;
+		attr_t look = A_NORMAL;
+		short pair = 0;
+		(void)mvin_wch((int)row, (int)i, &cell);
+		(void)getcchar(&cell, text, &look, &pair, NULL);
+		(void)mvchgat((int)row, (int)i, 1, (look & A_UNDERLINE) | A_REVERSE | A_BOLD,
 			      pair == faint ? 0 : pair, NULL);
 	}
 }
