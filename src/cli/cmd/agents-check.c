@@ -150,7 +150,7 @@ static void print_check(const struct check *check)
 	       check->problems ? problems : "no", check->problems > 1 ? "s" : "");
 }
 
-static int run_check(struct app *app, struct error *err)
+static int cmd_agents_check(struct app *app, struct error *err)
 {
 	cleanup_check struct check check = { 0 };
 	cleanup_strvec struct strvec paths = { 0 };
@@ -174,5 +174,5 @@ const struct command command_agents_check = {
 	.arguments = "[FILE...]",
 	.summary = "look for mistakes in the files that describe agents",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_check,
+	.run = cmd_agents_check,
 };

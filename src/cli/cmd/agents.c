@@ -78,7 +78,7 @@ static void print_seen(const struct app *app, const struct agent_seen *seen, siz
 	table_print(table);
 }
 
-static int run_list(struct app *app, struct error *err)
+static int cmd_agents_list(struct app *app, struct error *err)
 {
 	const struct registry *registry;
 	if (deck_registry(&app->deck, &registry, err) < 0)
@@ -252,7 +252,7 @@ static void print_entry_json(const struct agent_seen *seen)
 	print_json(object);
 }
 
-static int run_show(struct app *app, struct error *err)
+static int cmd_agents_show(struct app *app, struct error *err)
 {
 	const struct agent *agent;
 	struct agent_seen seen = { 0 };
@@ -273,7 +273,7 @@ const struct command command_agents_list = {
 	.arguments = "",
 	.summary = "list the agents that agentdeck knows",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_list,
+	.run = cmd_agents_list,
 };
 
 const struct command command_agents_show = {
@@ -282,5 +282,5 @@ const struct command command_agents_show = {
 	.arguments = "AGENT",
 	.summary = "show all that agentdeck knows of an agent",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_show,
+	.run = cmd_agents_show,
 };

@@ -178,7 +178,7 @@ static void print_found(const struct found *found)
 	    mistakes == 1 ? "" : "s");
 }
 
-static int run_check(struct app *app, struct error *err)
+static int cmd_config_check(struct app *app, struct error *err)
 {
 	cleanup_found struct found found = { 0 };
 	struct registry registry = { 0 };
@@ -201,5 +201,5 @@ const struct command command_config_check = {
 	.arguments = "",
 	.summary = "look for mistakes in config.toml and in agents' files",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_check,
+	.run = cmd_config_check,
 };

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static int run_path(struct app *app, struct error *err UNUSED)
+static int cmd_config_path(struct app *app, struct error *err UNUSED)
 {
 	cleanup_free char *path = path_join(app->deck.paths.config, DECK_CONFIG);
 	cleanup_free char *agents = path_join(app->deck.paths.config, "agents");
@@ -32,7 +32,7 @@ const struct command command_config_path = {
 	.arguments = "",
 	.summary = "print where config.toml is",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_path,
+	.run = cmd_config_path,
 };
 
 /* --- get ---------------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static bool is_section(const char *name)
 	return false;
 }
 
-static int run_get(struct app *app, struct error *err)
+static int cmd_config_get(struct app *app, struct error *err)
 {
 	const char *name = app->operands.count ? app->operands.items[0] : NULL, *nearest = NULL;
 	cleanup_source struct source source = { 0 };
@@ -175,5 +175,5 @@ const struct command command_config_get = {
 	.arguments = "[KEY]",
 	.summary = "print the value of a key of config.toml, or all of them",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_get,
+	.run = cmd_config_get,
 };

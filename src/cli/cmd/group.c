@@ -60,7 +60,7 @@ static void find_groups(const struct app *app, const struct store_rows *rows, st
 		qsort(ret->items, ret->count, sizeof(*ret->items), compare);
 }
 
-static int run_list(struct app *app, struct error *err)
+static int cmd_group_list(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_strvec struct strvec names = { 0 };
@@ -100,7 +100,7 @@ const struct command command_group_list = {
 	.arguments = "",
 	.summary = "list the groups and how many sessions are in each",
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run_list,
+	.run = cmd_group_list,
 };
 
 static int check_exists(struct app *app, const char *group, size_t *ret_count, struct error *err)
@@ -139,7 +139,7 @@ static int move(struct app *app, const char *from, const char *to, struct error 
 				    count == 1 ? "" : "s", from, *to ? to : "no group"));
 }
 
-static int run_rename(struct app *app, struct error *err)
+static int cmd_group_rename(struct app *app, struct error *err)
 {
 	const char *from = app->operands.items[0], *to = app->operands.items[1];
 	size_t count;
@@ -163,11 +163,11 @@ const struct command command_group_rename = {
 	.arguments = "GROUP NAME",
 	.summary = "give a group, and the groups below it, another name",
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run_rename,
+	.run = cmd_group_rename,
 	.offer = offer_groups,
 };
 
-static int run_remove(struct app *app, struct error *err)
+static int cmd_group_remove(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const char *group = app->operands.items[0], *slash = strrchr(group, '/');
@@ -189,5 +189,5 @@ const struct command command_group_remove = {
 	.summary = "remove a group; its sessions stay",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run_remove,
+	.run = cmd_group_remove,
 };

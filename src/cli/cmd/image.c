@@ -122,7 +122,7 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 	return add(app, wish, &order, ret, err);
 }
 
-static int cmd_image(struct app *app, struct error *err)
+static int cmd_image_build_default(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	return make_image(app, given, stdout, err);
@@ -135,5 +135,5 @@ const struct command command_image_build_default = {
 	.summary = "make the image for sessions in containers",
 	OWN_OPTIONS,
 	.flags = NEEDS_DECK,
-	.run = cmd_image,
+	.run = cmd_image_build_default,
 };

@@ -33,7 +33,7 @@ static int count_sessions(const struct app *app, const char *name, struct count 
 	return 0;
 }
 
-static int run_list(struct app *app, struct error *err)
+static int cmd_profile_list(struct app *app, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
 	cleanup_table struct table *table = table_new(
@@ -71,10 +71,10 @@ const struct command command_profile_list = {
 	.arguments = "",
 	.summary = "list the profiles and how many sessions are in each",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_list,
+	.run = cmd_profile_list,
 };
 
-static int run_remove(struct app *app, struct error *err)
+static int cmd_profile_remove(struct app *app, struct error *err)
 {
 	const char *name = app->operands.items[0];
 	if (deck_remove_profile(&app->deck, name, err) < 0)
@@ -91,5 +91,5 @@ const struct command command_profile_remove = {
 	.arguments = "PROFILE",
 	.summary = "remove a profile that has no sessions",
 	.flags = NEEDS_DECK | HAS_JSON,
-	.run = run_remove,
+	.run = cmd_profile_remove,
 };

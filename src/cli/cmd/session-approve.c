@@ -103,12 +103,12 @@ static int answer(struct app *app, enum permit_answer answer, struct error *err)
 				    answer == PERMIT_APPROVE ? "approved" : "denied"));
 }
 
-static int run_approve(struct app *app, struct error *err)
+static int cmd_session_approve(struct app *app, struct error *err)
 {
 	return answer(app, PERMIT_APPROVE, err);
 }
 
-static int run_deny(struct app *app, struct error *err)
+static int cmd_session_deny(struct app *app, struct error *err)
 {
 	return answer(app, PERMIT_DENY, err);
 }
@@ -120,7 +120,7 @@ const struct command command_session_approve = {
 	.summary = "give the permission that an agent asks for",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run_approve,
+	.run = cmd_session_approve,
 };
 
 const struct command command_session_deny = {
@@ -131,5 +131,5 @@ const struct command command_session_deny = {
 	.options = deny_options,
 	.options_size = sizeof(struct options),
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run_deny,
+	.run = cmd_session_deny,
 };

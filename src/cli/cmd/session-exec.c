@@ -70,7 +70,7 @@ static int run_beside(struct app *app, const struct strvec *command, struct erro
 	return foreground(&exec, &status, err) < 0 ? error_prefix(err, "%s", title) : status;
 }
 
-static int run_exec(struct app *app, struct error *err)
+static int cmd_session_exec(struct app *app, struct error *err)
 {
 	if (!app->rest.count)
 		return error_set(err, ERROR_USAGE,
@@ -80,7 +80,7 @@ static int run_exec(struct app *app, struct error *err)
 	return run_beside(app, &app->rest, err);
 }
 
-static int run_shell(struct app *app, struct error *err)
+static int cmd_session_shell(struct app *app, struct error *err)
 {
 	return run_beside(app, &(const struct strvec){ 0 }, err);
 }
@@ -99,7 +99,7 @@ const struct command command_session_exec = {
 	.arguments = "SESSION -- COMMAND [ARG...]",
 	.summary = "run a command beside the agent, also in its container",
 	.flags = NEEDS_SESSION | HAS_REST,
-	.run = run_exec,
+	.run = cmd_session_exec,
 	.offer = offer_program,
 };
 
@@ -109,5 +109,5 @@ const struct command command_session_shell = {
 	.arguments = "SESSION",
 	.summary = "open a shell beside the agent, also in its container",
 	.flags = NEEDS_SESSION,
-	.run = run_shell,
+	.run = cmd_session_shell,
 };

@@ -570,7 +570,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Go to it with", attach);
 }
 
-static int run_show(struct app *app, struct error *err)
+static int cmd_session_show(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct store_row *row = app->session;
@@ -604,7 +604,7 @@ static int run_show(struct app *app, struct error *err)
 }
 
 /* Find the session of this pane, by our environment or else by our tmux server. */
-static int run_current(struct app *app, struct error *err)
+static int cmd_session_current(struct app *app, struct error *err)
 {
 	const char *id = deck_env_instance();
 	if (store_list(app->deck.store, &app->rows, err) < 0)
@@ -615,7 +615,7 @@ static int run_current(struct app *app, struct error *err)
 		bool by_socket = row->run.socket && terminal_is_own(row->run.socket);
 		if (by_id || by_socket) {
 			app->session = row;
-			return run_show(app, err);
+			return cmd_session_show(app, err);
 		}
 	}
 	return error_set(err, ERROR_NOT_FOUND,
@@ -631,7 +631,7 @@ const struct command command_session_show = {
 	.summary = "show what a session does, and how to get back to it",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | HAS_JSON,
-	.run = run_show,
+	.run = cmd_session_show,
 };
 
 const struct command command_session_current = {
@@ -641,5 +641,5 @@ const struct command command_session_current = {
 	.summary = "show the session that this terminal is in",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run_current,
+	.run = cmd_session_current,
 };

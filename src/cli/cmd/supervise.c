@@ -146,7 +146,7 @@ static int find_guarded(const struct app *app, struct guard_user *ret, struct er
 	return guard_find_user(app->operands.count ? app->operands.items[0] : NULL, ret, err);
 }
 
-static int guard(struct app *app, struct error *err)
+static int cmd_guard(struct app *app, struct error *err)
 {
 	cleanup_guard_user struct guard_user user = { 0 };
 	cleanup_free char *file = NULL;
@@ -161,7 +161,7 @@ static int guard(struct app *app, struct error *err)
 				       user.name, file, user.name));
 }
 
-static int unguard(struct app *app, struct error *err)
+static int cmd_unguard(struct app *app, struct error *err)
 {
 	cleanup_guard_user struct guard_user user = { 0 };
 	cleanup_free char *file = NULL;
@@ -181,13 +181,13 @@ static const struct command command_guard = {
 	.name = "supervise --guard",
 	.kind = COMMAND_CHANGES,
 	.flags = HAS_JSON,
-	.run = guard,
+	.run = cmd_guard,
 };
 static const struct command command_unguard = {
 	.name = "supervise --unguard",
 	.kind = COMMAND_CHANGES,
 	.flags = HAS_JSON,
-	.run = unguard,
+	.run = cmd_unguard,
 };
 
 static const struct command *instead(const struct app *app)

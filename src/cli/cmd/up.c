@@ -379,14 +379,14 @@ static int run_all(struct app *app, const struct plan *plan, struct error *err)
 	return failed || jobs.failed ? 1 : 0;
 }
 
-static int run_up(struct app *app, struct error *err)
+static int cmd_up(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct plan plan = { "start", .launches = true, .updates = given->update };
 	return run_all(app, &plan, err);
 }
 
-static int run_down(struct app *app, struct error *err)
+static int cmd_down(struct app *app, struct error *err)
 {
 	return run_all(app, &(struct plan){ .verb = "stop" }, err);
 }
@@ -468,7 +468,7 @@ static void print_diff_json(const struct declared *declared, const struct declar
 	print_json_element(object, index);
 }
 
-static int run_diff(struct app *app, struct error *err)
+static int cmd_diff(struct app *app, struct error *err)
 {
 	cleanup_declaration struct declaration declaration = { 0 };
 	cleanup_table struct table *table = table_new(app, (const char *const[]){ "TITLE", "STATE",
@@ -506,7 +506,7 @@ const struct command command_up = {
 	.summary = "make and start the sessions that a file names",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | JSON_LINES,
-	.run = run_up,
+	.run = cmd_up,
 };
 
 const struct command command_down = {
@@ -515,7 +515,7 @@ const struct command command_down = {
 	.arguments = "[FILE]",
 	.summary = "stop the sessions that a file names",
 	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
-	.run = run_down,
+	.run = cmd_down,
 };
 
 const struct command command_diff = {
@@ -524,5 +524,5 @@ const struct command command_diff = {
 	.arguments = "[FILE]",
 	.summary = "compare a file's sessions with those that exist",
 	.flags = NEEDS_STORE | HAS_JSON,
-	.run = run_diff,
+	.run = cmd_diff,
 };
