@@ -79,7 +79,7 @@ await() { until_done shows "$1" || { fail "no '$1' on the screen:" && screen && 
 await_gone() { until_done shows_not "$1" || { fail "'$1' stays on the screen" && return 1; }; }
 
 # What the golden screens have instead of what differs from run to run.
-take() { screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//"; }
+take() { screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; /ID|HOME/s/ +│/ │/g; s/[[:space:]]+$//"; }
 is_golden() { [[ $(take) == "$(<"$golden/$1.txt")" ]]; }
 
 # The screen becomes the golden one: a frame may be half drawn when it is taken.
@@ -759,7 +759,7 @@ case_a_permission_is_given_after_its_question_was_seen() {
 	await '○ api' && keys G Up Tab
 	"${agent[@]}" send-keys -t %0 '/run make' Enter
 	await '│ .*Esc to cancel' && await '\? api .* waiting' && keys A
-	await '^ +make$' && await 'Give this permission\?' && look permission-120x40 && keys y
+	await '│ +make' && await 'Give this permission\?' && keys y
 	await 'api: approved'
 	await '│ .*\(permitted'
 }
@@ -902,6 +902,14 @@ case_a_shell_asks_for_a_choice() {
 	await '^Which one' && keys 2 Enter
 	await '^api: approved$' && await 'ended: 0'
 	deck status --wait busy,idle --timeout 20 api
+	# the same in the deck, in a box over the list
+	deck status --wait idle --timeout 20 api
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	open 100 30
+	await '\? api .* waiting' && keys A
+	await '▾? *│ > Back - the agent still waits' && look choices-100x30 && keys 2
+	await '│ > 2\. Yes, and' && keys A 2 Enter
+	await 'api: approved'
 }
 
 # web runs, and api, which is stopped, has its conversation, too: an older version could leave that.
@@ -927,9 +935,9 @@ case_who_has_the_conversation_is_asked_about() {
 	twins
 	open 80 24
 	await ' · api .* stopped' && keys Home Down s
-	await '^How do you want to go on\?' && look conflict-80x24
+	await '│ How do you want to go on\?' && look conflict-80x24
 	"${terminal[@]}" resize-window -x 120 -y 40
-	await 'works on is lost$' && look conflict-120x40
+	await '│ How do you want to go on' && look conflict-120x40
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^  Attach to web$' && look conflict-40x12
 	"${terminal[@]}" resize-window -x 80 -y 24
@@ -1020,7 +1028,7 @@ case_work_at_risk_is_asked_about_before_a_removal() {
 	undecided 2
 	open 80 24
 	await ' · api +ended,wt .* stopped' && keys d
-	await 'Stop and remove api' && keys d
+	await 'Stop and remove api' && keys y
 	await 'This session has unfinished work' && look remove-work-80x24
 	keys Enter
 	await '^Enter Keep it' && look remove-80x24
@@ -1028,11 +1036,11 @@ case_work_at_risk_is_asked_about_before_a_removal() {
 	await '^Enter Keep it  Esc cancel  PgDn scroll$' && look remove-40x12
 	keys Enter
 	await 'Nothing was done' && "${terminal[@]}" resize-window -x 80 -y 24
-	keys d d
+	keys d y
 	await 'unfinished work' && keys Enter
 	await 'Remove this session' && echo 3 >"$tree/file-3"
 	keys Down Enter
-	await 'has changed since' && keys d d
+	await 'has changed since' && keys d y
 	await 'unfinished work' && keys Enter
 	await 'Remove this session' && keys Down Enter
 	await '0 sessions'
@@ -1045,12 +1053,12 @@ case_work_at_risk_of_one_among_several_is_asked_about() {
 	deck add repo -t plain --agent demo
 	open 80 24
 	await ' · plain ' && keys Home Space Space d
-	await 'Stop and remove 2 sessions' && keys d
+	await 'Stop and remove 2 sessions' && keys y
 	await 'This session has unfinished work' && keys Enter
 	await '> Keep it' && keys Enter
 	await '1 session  ' && await ' · api +ended,wt .* stopped'
 	deck add repo -t plain --agent demo
-	await ' · plain ' && keys Escape Home Space Space d d
+	await ' · plain ' && keys Escape Home Space Space d y
 	await 'unfinished work' && keys Enter
 	await '> Keep it' && keys Down Enter
 	await '0 sessions'
@@ -1275,7 +1283,7 @@ case_what_was_lost_is_told() {
 	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
 	open 80 24
 	await '1 session should run and does not: R restarts it' && keys R
-	await 'Restart every session' && keys R
+	await 'Restart every session' && keys y
 	await '○ api .* idle'
 }
 
@@ -1291,7 +1299,7 @@ case_a_recovery_tells_how_many_failed() {
 	rmdir b
 	open 80 24
 	await '2 sessions should run and do not: R restarts them' && keys R
-	await 'Restart every session' && keys R
+	await 'Restart every session' && keys y
 	await '^2 sessions: 1 restarted, 1 failed'
 }
 
@@ -1342,14 +1350,14 @@ case_removed_sessions_are_shown_before_they_are_deleted() {
 	some_sessions
 	open 80 24
 	await '\? help' && keys p
-	await '^The trash is empty\.' && keys G d d
+	await '^The trash is empty\.' && keys G d y
 	await '4 sessions' && keys u
-	await 'Restored ' && await '5 sessions' && keys G d d
+	await 'Restored ' && await '5 sessions' && keys G d y
 	await '4 sessions'
 	deck remove docs --force
 	await '3 sessions' && keys p
 	id='[0-9a-z]{8}, removed [0-9:-]+ [0-9:]+'
-	await '^Delete these for good\?' && look prune-80x24
+	await '│ Delete these for good\?' && look prune-80x24
 	id=
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^Delete these for good\? The conversations$' && await '^  docs, [0-9a-z]+, removed$|^  web, ' && await '^  ! Delete them'
@@ -1364,7 +1372,7 @@ case_removed_sessions_are_shown_before_they_are_deleted() {
 	await 'the trash is empty: there is nothing to undo'
 	# those that are too young stay
 	printf '[trash]\nkeep = 30\n' >>"$home/deck/config.toml"
-	keys G d d
+	keys G d y
 	await '1 session  ' && keys p
 	await '1 younger one is left alone'
 }
@@ -1473,11 +1481,11 @@ case_the_form_asks_which_session_it_is_for() {
 	await 'Its tree has changed since it was kept' && keys Down Enter
 	await '○ api .* idle' && await '1 session  '
 	# with a title nobody asks
-	keys x x
+	keys x y
 	await ' · api .* stopped' && keys c C-u r e p o Down d e Up Up Up t w o Enter
 	await '○ two .* idle' && await '2 sessions  '
 	# each session that ended is offered, and not only the newest
-	keys Down x x
+	keys Down x y
 	await ' · two .* stopped' && keys c C-u r e p o Down d e Enter
 	await '> Start new' && await 'Resume two' && await 'Resume api' && keys Escape
 }
@@ -1494,7 +1502,7 @@ case_actions_are_for_all_chosen_ones() {
 	grep -q '^memory_max .*1.*G' "$home/out" || fail "no limit: $(<"$home/out")"
 	# who fails is told, and does not hold up the others
 	keys End Up Space Space
-	await '2 chosen' && keys F
+	await '2 chosen' && keys F && await 'Fork 2 sessions\?' && keys y
 	await '2 of 2 sessions failed: '
 }
 

@@ -160,6 +160,16 @@ static const struct screen screens[] = {
 	{ "picker-76x20", "", { 76, 20 }, .how = PICKER },
 	{ "picker-40x10", "'web", { 40, 10 }, .how = PICKER },
 	{ "approve-80x24", "A", .size = { 80, 24 } },
+	{ "choices-80x24",
+	  "A 2",
+	  { 80, 24 },
+	  .answer = "{\"id\": \"x\", \"question\": \"Which colour?\\n   1. Red\\n   2. Blue\", "
+		    "\"digest\": \"d1\", \"choices\": [\"1\", \"2\"], "
+		    "\"labels\": [\"1. Red\", \"2. Blue\"]}" },
+	{ "type-80x24", "i 'yes", .size = { 80, 24 } },
+	{ "type-120x35", "i 'yes", .size = { 120, 35 } },
+	{ "type-40x12", "i 'yes", .size = { 40, 12 } },
+	{ "fork-40x12", "F", .size = { 40, 12 } },
 	{ "footer-group", "Down Down Down Down Down", .size = { 80, 24 } },
 	{ "footer-stopped", "End", .size = { 80, 24 } },
 	{ "footer-error", "Down Down Down", .size = { 80, 24 } },
@@ -200,7 +210,7 @@ static const struct change {
 	{ "the preview has tabs", "list-120x35" },
 	{ "the help has two columns", NULL },
 	{ "urgency sorts across groups", NULL },
-	{ "messages name keys, questions are boxes", NULL },
+	{ "messages name keys, questions are boxes", "approve-80x24" },
 	{ "colours on the selected sign, hits are underlined", NULL },
 };
 

@@ -365,6 +365,7 @@ static void choices_are_offered_by_their_keys(void **state UNUSED)
 	assert_int_equal(found.choices.count, 2);
 	assert_string_equal(found.choices.items[0], "1");
 	assert_string_equal(found.choices.items[1], "2");
+	assert_string_equal(found.labels.items[1], "2. Beta");
 	/* A digit would be a part of the text now. */
 	memcpy(strstr(screen, "❯ 1."), "  1.  ", strlen("❯ 1."));
 	cleanup_strbuf struct strbuf moved = { 0 };

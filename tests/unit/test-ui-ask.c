@@ -283,7 +283,7 @@ static void each_of_several_is_asked_about(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
-		check(ui, KEYS(' ', down, ' ', 'd', 'd'), "ask settle --json -- remove id-a");
+		check(ui, KEYS(' ', down, ' ', 'd', 'y'), "ask settle --json -- remove id-a");
 		check_asked(ui, asks_removal, "");
 		check(ui, cases[i].keys, cases[i].then);
 		if (cases[i].wish)
@@ -308,13 +308,13 @@ static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
-		check(ui, KEYS('d', 'd'), "ask settle --json -- remove id-a");
+		check(ui, KEYS('d', 'y'), "ask settle --json -- remove id-a");
 		check_asked(ui, asks_removal, "");
 		check(ui, cases[i].keys, cases[i].wish);
 		assert_int_equal(ui->mode, MODE_LIST);
 	}
 	cleanup_ui struct ui *ui = make();
-	check(ui, KEYS('d', 'd'), "ask settle --json -- remove id-a");
+	check(ui, KEYS('d', 'y'), "ask settle --json -- remove id-a");
 	check_asked(ui, asks_nothing, "remove --force -- id-a");
 	assert_int_equal(ui->mode, MODE_LIST);
 }
@@ -420,15 +420,37 @@ static void a_permission_is_given_in_the_deck(void **state UNUSED)
 	}
 }
 
-static void a_permission_with_choices_is_asked_on_the_terminal(void **state UNUSED)
+/* The agent's choices are behind the one that answers nothing, and a number only goes to one. */
+static void a_permission_with_choices_is_given_in_the_deck(void **state UNUSED)
 {
-	cleanup_ui struct ui *ui = make();
-	cleanup_wish struct wish wish = { 0 };
-	check(ui, KEYS('A'), "ask approve --json -- id-a");
-	ui_asked(ui, ui->ticket, PERMISSION("\"1\", \"2\""), &wish);
-	assert_int_equal(wish.kind, WISH_TERMINAL);
-	assert_string_equal(wish.words.items[0], "approve");
-	assert_int_equal(ui->mode, MODE_LIST);
+	static const struct {
+		key_code keys[5];
+		const char *wish;
+	} cases[] = {
+		{ { KEY_CODE_ENTER }, "" },
+		{ { KEY_CODE_ESCAPE }, "" },
+		{ { 'n' }, "" },
+		{ { KEY_CODE_DOWN, KEY_CODE_ENTER },
+		  "run approve --question d1g --choice=1 -- id-a" },
+		{ { '2', '2', '2', KEY_CODE_ENTER },
+		  "run approve --question d1g --choice=2 -- id-a" },
+		/* neither yes, nor a number that is not there */
+		{ { 'y', '9', 'A', KEY_CODE_ENTER }, "" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		cleanup_wish struct wish wish = { 0 };
+		check(ui, KEYS('A'), "ask approve --json -- id-a");
+		ui_asked(ui, ui->ticket,
+			 "{\"id\": \"id-a\", \"question\": \"Which?\", \"digest\": \"d1g\", "
+			 "\"choices\": [\"1\", \"2\"], \"labels\": [\"1. Red\"]}",
+			 &wish);
+		assert_int_equal(wish.kind, WISH_NOTHING);
+		assert_string_equal(ui->dialog.question.choices[1].label, "1. Red");
+		assert_string_equal(ui->dialog.question.choices[2].label, "2");
+		check(ui, cases[i].keys, cases[i].wish);
+		assert_int_equal(ui->mode, MODE_LIST);
+	}
 }
 
 static void a_permission_of_another_session_is_not_shown(void **state UNUSED)
@@ -463,7 +485,7 @@ int main(void)
 		cmocka_unit_test(what_comes_too_late_is_not_for_another_action),
 		cmocka_unit_test(it_says_what_it_looks_at),
 		cmocka_unit_test(a_permission_is_given_in_the_deck),
-		cmocka_unit_test(a_permission_with_choices_is_asked_on_the_terminal),
+		cmocka_unit_test(a_permission_with_choices_is_given_in_the_deck),
 		cmocka_unit_test(a_permission_of_another_session_is_not_shown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,12 +21,11 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'P' }, "profile" },
 		{ { KEY_CODE_ENTER }, "attach id-a" },
 		{ { 's' }, "run start id-a" },
-		{ { 'F' }, "run fork id-a" },
-		{ { 'x', 'x' }, "run stop id-a" },
+		{ { 'F', 'y' }, "run fork id-a" },
 		{ { 'x', 'y' }, "run stop id-a" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'r', 'y' }, "run restart id-a id-b" },
 		{ { 'x', KEY_CODE_DOWN, KEY_CODE_ENTER }, "run stop id-a" },
-		{ { 'R', 'R' }, "run recover" },
+		{ { 'R', 'y' }, "run recover" },
 		{ { 'u' }, "run undo" },
 		{ { 'm', 'h', 'i', KEY_CODE_ENTER },
 		  "line send --message-file - --session=id-a <hi" },
@@ -44,7 +43,7 @@ static void actions_become_commands(void **state UNUSED)
 		{ { ':', 'p', KEY_CODE_ENTER }, "show with-session id-a -- p" },
 		{ { ':', KEY_CODE_ENTER }, "" },
 		/* commands for one session: once for each */
-		{ { ' ', KEY_CODE_DOWN, ' ', 'F' }, "run fork --no-wait 2:id-a 2:id-b" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 'F', 'y' }, "run fork --no-wait 2:id-a 2:id-b" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'M', 'w', KEY_CODE_ENTER },
 		  "line set -- group w 2:id-a 2:id-b" },
 		{ { 'L', '2', 'G', ' ', 't', '=', '1', KEY_CODE_ENTER },
@@ -156,7 +155,8 @@ static void a_question_has_keys_of_the_usual_kind(void **state UNUSED)
 	check(ui, KEYS('x', 'j', 'k', enter), "");
 	check(ui, KEYS('x', KEY_CODE_TAB, KEY_CODE_BACKTAB, enter), "");
 	check(ui, KEYS('x', 'C' & KEY_CODE_CTRL), "");
-	check(ui, KEYS('x', 'x'), "run stop id-a");
+	/* A key that is held down confirms nothing. */
+	check(ui, KEYS('x', 'x', 'x', escape), "");
 	check(ui, KEYS('x', 'Y'), "run stop id-a");
 	/* A user's own. */
 	assert_int_equal(keymap_bind(&ui->keymap, "question.yes=1", NULL), 0);
@@ -165,7 +165,6 @@ static void a_question_has_keys_of_the_usual_kind(void **state UNUSED)
 	check(ui, KEYS('x', '1'), "run stop id-a");
 	check(ui, KEYS('x', KEY_CODE_F1 + 1, enter), "run stop id-a");
 	check(ui, KEYS('x', 'y', KEY_CODE_TAB, enter), "");
-	/* What says no never says yes, even if it is the key of the action. */
 	check(ui, KEYS('x', 'x'), "");
 	assert_int_equal(ui->mode, MODE_LIST);
 }
@@ -431,8 +430,10 @@ static void many_starts_ask_first(void **state UNUSED)
 	check(ui, KEYS('s'), "");
 	assert_int_equal(ui->mode, MODE_DIALOG);
 	assert_string_equal(ui->dialog.question.prompt, "Start 6 sessions?");
-	check(ui, KEYS('n'), "");
-	check(ui, KEYS('s', 's'), "run start id-a id-c id-d id-e id-f id-b");
+	assert_string_equal(ui->dialog.question.lines.items[0], "api");
+	assert_string_equal(ui->dialog.question.lines.items[5], "and 1 more");
+	check(ui, KEYS('s', 's', 'n'), "");
+	check(ui, KEYS('s', 'y'), "run start id-a id-c id-d id-e id-f id-b");
 }
 
 static void enter_on_a_group_collapses_it(void **state UNUSED)

@@ -70,6 +70,7 @@ static struct json_object *describe(const struct store_row *row, const struct pe
 	json_set_string(object, "question", question->text);
 	json_set_string(object, "digest", question->digest);
 	json_set_strings(object, "choices", &question->choices);
+	json_set_strings(object, "labels", &question->labels);
 	json_set_bool(object, "answered", is_answered);
 	return object;
 }

@@ -13,6 +13,7 @@ void permission_free(struct permission *permission)
 	free(permission->yes_key);
 	free(permission->no_key);
 	strvec_clear(&permission->choices);
+	strvec_clear(&permission->labels);
 	*permission = (struct permission){ 0 };
 }
 
@@ -86,13 +87,14 @@ static void remove_mark(const struct agent_question *question, char *line)
 struct choices {
 	size_t first, end;
 	char *key;
-	struct strvec keys;
+	struct strvec keys, labels;
 };
 
 static void choices_free(struct choices *choices)
 {
 	free(choices->key);
 	strvec_clear(&choices->keys);
+	strvec_clear(&choices->labels);
 }
 
 /* Exactly one choice approves, and it says that and no more; or all are for the user. */
@@ -103,8 +105,11 @@ static bool find_keys(const struct agent_question *question, const struct strvec
 	for (size_t i = choices->first; i < choices->end; i++) {
 		char *picked = find(question->pick, lines->items[i]);
 		char *key = find(question->yes, lines->items[i]);
-		if (picked)
+		if (picked) {
+			const char *line = lines->items[i];
+			strvec_push(&choices->labels, line + strspn(line, " "));
 			strvec_push_take(&choices->keys, picked);
+		}
 		if (!key)
 			continue;
 		count++;
@@ -328,6 +333,7 @@ static enum permission_form read_question(const struct agent_question *question,
 		take(question, &lines, title, ret);
 		ret->yes_key = TAKE_PTR(choices.key);
 		strvec_push_all(&ret->choices, &choices.keys);
+		strvec_push_all(&ret->labels, &choices.labels);
 	}
 	return form;
 }

@@ -32,6 +32,7 @@ struct permission {
 	char *yes_key, *no_key;        /* tmux names of the keys that answer it */
 	/* Without a yes_key, it is for its user to choose: the keys, which are on the screen. */
 	struct strvec choices;
+	struct strvec labels; /* what stands on the screen for each, with its key */
 };
 void permission_free(struct permission *permission);
 #define cleanup_permission CLEANUP(permission_free)

@@ -17,6 +17,9 @@ enum {
 	LIST_MOST = 90,  /* columns of a list that has something beside it */
 	ONE_BELOW_OTHER = 10,
 	COUNT_GAP = 2,
+	BOX_FROM = 60, /* columns of a terminal that has questions in a box */
+	BOX_MOST = 90, /* columns of such a box */
+	MARGIN_LEAST = 8,
 	LIST_LEAST = 3, /* rows of the list above a screen that the user types at */
 };
 
@@ -160,12 +163,17 @@ static char *filter_text(const struct ui *ui)
 	return strbuf_take(&text);
 }
 
+static void draw_blank(size_t row)
+{
+	cleanup_free char *blank = xasprintf("%*s", (int)term_columns(), "");
+	term_put(row, 0, term_columns(), TONE_PLAIN, blank);
+}
+
 /* What went wrong is read to its end: over the end of the list. */
 static void draw_failure(const char *text, size_t row)
 {
 	const size_t width = term_columns();
 	cleanup_strvec struct strvec lines = { 0 };
-	cleanup_free char *blank = xasprintf("%*s", (int)width, "");
 	while (*text && lines.count + 1 < NEWS_ROWS_MOST && lines.count < row) {
 		const size_t length = dialog_fitting(text, width);
 		strvec_push_take(&lines, xstrndup(text, length));
@@ -176,7 +184,7 @@ static void draw_failure(const char *text, size_t row)
 		strvec_push(&lines, text);
 	for (size_t i = 0; i < lines.count; i++) {
 		const size_t here = row + 1 + i - lines.count;
-		term_put(here, 0, width, TONE_PLAIN, blank);
+		draw_blank(here);
 		term_put(here, 0, width, TONE_ERROR, lines.items[i]);
 	}
 }
@@ -281,17 +289,10 @@ static const enum action up_and_down[] = { ACTION_UP, ACTION_DOWN };
 
 static void draw_dialog_keys(const struct ui *ui, size_t row)
 {
-	char yes[KEYMAP_TEXT_SIZE], name[KEY_TEXT_SIZE];
 	const struct dialog *dialog = &ui->dialog;
 	size_t column = draw_key(row, 0, "Enter", dialog->question.choices[dialog->cursor].label);
-	if (ui->ask.about == ABOUT_CONFIRM) {
-		const key_code key = ui->keymap.keys[ui->pending][0];
-		const bool is_one_more = key != KEY_CODE_NONE && ui_confirms(ui, key);
-		cleanup_free char *keys = xasprintf(
-			"%s%s%s", keymap_text(&ui->keymap, ACTION_QUESTION_YES, yes),
-			is_one_more ? " or " : "", is_one_more ? key_text(key, name) : "");
-		column = draw_key(row, column, keys, "yes");
-	}
+	if (ui_asks_yes_or_no(ui))
+		column = put_key(ui, row, column, ACTION_QUESTION_YES, "yes");
 	column = draw_key(row, column, "Esc", "cancel");
 	if (dialog->scrolls)
 		column = put_key(ui, row, column, ACTION_PAGE_DOWN, "scroll");
@@ -387,22 +388,67 @@ static void draw_keys(const struct ui *ui, size_t row)
 	}
 }
 
-static void draw_dialog(struct ui *ui, size_t rows)
+/* The edge of a box above or below, with a title. */
+static void draw_edge(const struct split *box, size_t row, const char *title, bool is_above)
+{
+	cleanup_strbuf struct strbuf edge = { 0 };
+	strbuf_adds(&edge, term_symbol(is_above ? SYMBOL_TOP_LEFT : SYMBOL_BOTTOM_LEFT));
+	for (size_t i = 2; i < box->width; i++)
+		strbuf_adds(&edge, term_symbol(SYMBOL_RULE));
+	strbuf_adds(&edge, term_symbol(is_above ? SYMBOL_TOP_RIGHT : SYMBOL_BOTTOM_RIGHT));
+	term_put(row, box->column, box->width, TONE_FAINT, strbuf_text(&edge));
+	cleanup_free char *shown = xasprintf(" %s ", title);
+	if (*title)
+		term_put(row, box->column + 2, box->width - 4, TONE_HEADER, shown);
+}
+
+static void draw_dialog_line(const struct split *box, size_t row, const struct dialog_line *line)
 {
 	static const enum tone tones[] = {
 		[PART_TITLE] = TONE_HEADER, [PART_TEXT] = TONE_PLAIN,   [PART_HEADING] = TONE_GROUP,
 		[PART_PROMPT] = TONE_KEY,   [PART_CHOICE] = TONE_PLAIN, [PART_LOSS] = TONE_ERROR,
 	};
+	const bool has_frame = box->column > 0;
+	const size_t left = box->column + (has_frame ? 2 : 0);
+	const size_t width = box->width - (has_frame ? 4 : 0);
+	cleanup_free char *blank = xasprintf("%*s", (int)box->width, "");
+	term_put(row, box->column, box->width, TONE_PLAIN, blank);
+	term_put(row, left, width, tones[line->part], line->text);
+	if (line->is_chosen)
+		term_reverse(row, left, width);
+	if (!has_frame)
+		return;
+	term_put(row, box->column, 1, TONE_FAINT, term_symbol(SYMBOL_BAR));
+	term_put(row, box->column + box->width - 1, 1, TONE_FAINT, term_symbol(SYMBOL_BAR));
+}
+
+/* A box over the list.  False: a small terminal has room for nothing else. */
+static bool draw_dialog(struct ui *ui, size_t rows)
+{
 	cleanup_dialog_page struct dialog_page page = { 0 };
-	const size_t width = term_columns();
-	dialog_lay_out(&ui->dialog, width, rows > 1 ? rows - 1 : 1, &page);
-	for (size_t i = 0; i < page.count; i++) {
-		const struct dialog_line *line = &page.lines[i];
-		term_put(i, 0, width, tones[line->part], line->text);
-		if (line->is_chosen)
-			term_reverse(i, 0, width);
+	const size_t columns = term_columns(), room = rows > 1 ? rows - 1 : 1;
+	struct split box = { .width = columns };
+	if (columns < BOX_FROM || rows < NAMES_FROM) {
+		dialog_lay_out(&ui->dialog, columns, room, &page);
+		term_erase();
+		for (size_t i = 0; i < page.count; i++)
+			draw_dialog_line(&box, i, &page.lines[i]);
+		return false;
 	}
-	draw_keys(ui, rows - 1);
+	box.width = columns - 4 < BOX_MOST ? columns - 4 : BOX_MOST;
+	box.column = (columns - box.width) / 2;
+	/* The title is in the edge above. */
+	dialog_lay_out(&ui->dialog, box.width - 4, room - 3, &page);
+	box.row = (room - page.count - 1) / 3;
+	/* What is left of a row says nothing. */
+	if (box.column < MARGIN_LEAST)
+		for (size_t i = 0; i <= page.count; i++)
+			draw_blank(box.row + i);
+	draw_edge(&box, box.row, page.lines[0].text, true);
+	for (size_t i = 1; i < page.count; i++)
+		draw_dialog_line(&box, box.row + i, &page.lines[i]);
+	draw_edge(&box, box.row + page.count, "", false);
+	return true;
 }
 
 void draw(struct ui *ui, int64_t now_us)
@@ -418,11 +464,8 @@ void draw(struct ui *ui, int64_t now_us)
 	term_erase();
 	const bool is_form = ui->mode == MODE_FORM ||
 			     (ui->mode == MODE_LOOKING && ui->pending == ACTION_NEW);
-	if (ui->mode == MODE_DIALOG || is_form) {
-		if (is_form)
-			draw_form(ui, rows);
-		else
-			draw_dialog(ui, rows);
+	if (is_form) {
+		draw_form(ui, rows);
 		term_show();
 		return;
 	}
@@ -437,9 +480,10 @@ void draw(struct ui *ui, int64_t now_us)
 		draw_preview(ui, &split);
 	}
 	draw_header(ui);
-	if (rows >= around) {
+	const bool has_news = ui->mode != MODE_DIALOG || draw_dialog(ui, rows);
+	if (rows >= around && has_news)
 		draw_news(ui, rows - 2, now_us);
+	if (rows >= around || !has_news)
 		draw_keys(ui, rows - 1);
-	}
 	term_show();
 }

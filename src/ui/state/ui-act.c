@@ -55,22 +55,16 @@ static bool takes_several(enum action action)
 	return !is_for_one(action) && action != ACTION_APPROVE && action != ACTION_DENY;
 }
 
-static void confirm(struct ui *ui, enum action action, const char *who)
+static void confirm(struct ui *ui, enum action action)
 {
-	struct confirmation wanted = { 0 };
-	if (action == ACTION_START)
-		wanted = (struct confirmation){ "Start", "one after the other",
-						xasprintf("Start %s?", who) };
-	else if (action == ACTION_STOP)
-		wanted = (struct confirmation){ "Stop", "start resumes the conversation",
-						xasprintf("Stop %s?", who) };
-	else if (action == ACTION_RESTART)
-		wanted = (struct confirmation){ "Restart", "it resumes the conversation",
-						xasprintf("Restart %s?", who) };
-	else
-		wanted = (struct confirmation){ "Remove", "agentdeck undo brings it back",
-						xasprintf("Stop and remove %s?", who) };
-	ui_confirm(ui, action, &wanted);
+	static const struct confirmation questions[ACTION_COUNT] = {
+		[ACTION_START] = { "Start", "one after the other" },
+		[ACTION_STOP] = { "Stop", "start resumes the conversation" },
+		[ACTION_RESTART] = { "Restart", "it resumes the conversation" },
+		[ACTION_FORK] = { "Fork", "a session with a copy of the conversation" },
+		[ACTION_REMOVE] = { "Stop and remove", "%s brings it back" },
+	};
+	ui_confirm(ui, action, &questions[action]);
 }
 
 /* The cursor is on a group, or the list is empty. */
@@ -104,23 +98,15 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 		if (ui->targets.count == 1 && first->asks_first)
 			ui_look(ui, action, ret);
 		else if (ui->targets.count > STARTS_MOST)
-			confirm(ui, action, who);
+			confirm(ui, action);
 		else
 			ui_run(ui, ret, (const char *const[]){ "start", NULL });
 		break;
 	case ACTION_FORK:
-		/* Several are made one after the other, so that each would wait for the agents of
-		 * those before it. */
-		run_each(ui, ret,
-			 ui->targets.count == 1
-				 ? (const char *const[]){ "fork", NULL }
-				 : (const char *const[]){ "fork", "--no-wait", NULL },
-			 (const char *const[]){ NULL });
-		break;
 	case ACTION_STOP:
 	case ACTION_RESTART:
 	case ACTION_REMOVE:
-		confirm(ui, action, who);
+		confirm(ui, action);
 		break;
 	case ACTION_WRITE:
 		run_on_targets(ui, ret, (const char *const[]){ "send", "--edit", NULL });
@@ -238,6 +224,18 @@ static void command(struct ui *ui, const char *text, struct wish *ret)
 	ui_end_pending(ui);
 }
 
+/* The cursor is on the answer, where there are several. */
+static void answer_with(struct ui *ui, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push_array(&words, (const char *const[]){ action_info(ui->pending)->name,
+							 "--question", ui->ask.seen, NULL });
+	if (ui->picks.count)
+		strvec_pushf(&words, "--choice=%s", ui->picks.items[ui->dialog.cursor - 1]);
+	strvec_push(&words, "--");
+	ui_run(ui, ret, (const char *const *)words.items);
+}
+
 void ui_go_on(struct ui *ui, struct wish *ret)
 {
 	const char *text = input_text(&ui->input);
@@ -245,11 +243,18 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 	case ACTION_START:
 		ui_run(ui, ret, (const char *const[]){ "start", NULL });
 		break;
+	case ACTION_FORK:
+		/* Several are made one after the other, so that each would wait for the agents of
+		 * those before it. */
+		run_each(ui, ret,
+			 ui->targets.count == 1
+				 ? (const char *const[]){ "fork", NULL }
+				 : (const char *const[]){ "fork", "--no-wait", NULL },
+			 (const char *const[]){ NULL });
+		break;
 	case ACTION_APPROVE:
 	case ACTION_DENY:
-		ui_run(ui, ret,
-		       (const char *const[]){ action_info(ui->pending)->name, "--question",
-					      ui->ask.seen, "--", NULL });
+		answer_with(ui, ret);
 		break;
 	case ACTION_STOP:
 		ui_run(ui, ret, (const char *const[]){ "stop", NULL });

@@ -15,13 +15,26 @@ static void next_question(struct ui *ui)
 
 void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wanted)
 {
-	cleanup_free char *prompt = wanted->prompt;
+	enum { NAMED_MOST = 5 };
+	char key[KEYMAP_TEXT_SIZE];
+	cleanup_free char *who = ui_targets_text(ui);
+	cleanup_free char *prompt = xasprintf("%s %s?", wanted->label, who);
+	const size_t count = ui->targets.count;
 	ui->pending = action;
 	questions_free(&ui->ask);
 	struct question *question = questions_add(&ui->ask, ABOUT_CONFIRM);
 	question_begin(question, action_info(action)->name, prompt);
+	for (size_t i = 0; count > 1 && i < count && i < NAMED_MOST; i++)
+		question_add_line(question, "%s", ui_title_of(ui, ui->targets.items[i]));
+	if (count > NAMED_MOST)
+		question_add_line(question, "and %zu more", count - NAMED_MOST);
 	question_add_choice(question, CHOICE_KEEP, "Back", "nothing changes");
-	question_add_choice(question, CHOICE_CONTINUE, wanted->label, wanted->effect);
+	const char *hole = strstr(wanted->effect, "%s");
+	cleanup_free char *effect = hole ? xasprintf("%s%s",
+						     keymap_text(&ui->keymap, ACTION_UNDO, key),
+						     hole + 2)
+					 : xstrdup(wanted->effect);
+	question_add_choice(question, CHOICE_CONTINUE, wanted->label, effect);
 	next_question(ui);
 }
 
@@ -125,17 +138,26 @@ static bool is_permission(const struct ui *ui)
 	return ui->pending == ACTION_APPROVE || ui->pending == ACTION_DENY;
 }
 
-/* A question with choices is shown and answered on the terminal. */
-static void answer_on_terminal(struct ui *ui, struct wish *ret)
+/* The agent's own choices, or yes alone. */
+static void add_answers(struct ui *ui, struct question *question, struct json_object *object)
 {
-	ret->kind = WISH_TERMINAL;
-	strvec_push_array(&ret->words, (const char *const[]){ action_info(ui->pending)->name, "--",
-							      ui->targets.items[0], NULL });
-	ui_end_pending(ui);
+	const bool gives = ui->pending == ACTION_APPROVE;
+	cleanup_strvec struct strvec labels = { 0 };
+	question_add_choice(question, CHOICE_KEEP, "Back", "the agent still waits for an answer");
+	json_get_strings(object, "labels", &labels);
+	strvec_clear(&ui->picks);
+	if (gives)
+		json_get_strings(object, "choices", &ui->picks);
+	for (size_t i = 0; i < ui->picks.count; i++)
+		question_add_choice(question, CHOICE_CONTINUE,
+				    i < labels.count ? labels.items[i] : ui->picks.items[i], "");
+	if (!ui->picks.count)
+		question_add_choice(question, CHOICE_CONTINUE, gives ? "Give" : "Refuse",
+				    gives ? "once" : "the agent is told so");
 }
 
 /* What agentdeck approve --json says. */
-static void ask_permission(struct ui *ui, const char *text, struct wish *ret)
+static void ask_permission(struct ui *ui, const char *text)
 {
 	cleanup_json struct json_object *object = NULL;
 	cleanup_error struct error why = { 0 };
@@ -145,23 +167,20 @@ static void ask_permission(struct ui *ui, const char *text, struct wish *ret)
 		ui_tell(ui, why.message, true);
 		return;
 	}
-	struct json_object *choices = json_get_array(object, "choices");
-	if (gives && choices && json_object_array_length(choices)) {
-		answer_on_terminal(ui, ret);
-		return;
-	}
 	const char *id = ui->targets.items[0];
-	cleanup_free char *prompt = xasprintf("%s this permission?", gives ? "Give" : "Refuse");
 	cleanup_free char *asked = xstrdup(json_get_string(object, "question", ""));
 	char *rest = asked;
 	questions_free(&ui->ask);
 	struct question *question = questions_add(&ui->ask, ABOUT_CONFIRM);
-	question_begin(question, ui_title_of(ui, id), prompt);
+	struct json_object *choices = json_get_array(object, "choices");
+	const bool is_pick = gives && choices && json_object_array_length(choices);
+	question_begin(question, ui_title_of(ui, id),
+		       is_pick ? "Which answer?"
+		       : gives ? "Give this permission?"
+			       : "Refuse this permission?");
 	for (const char *line; (line = strsep(&rest, "\n")) && (*line || rest);)
 		question_add_line(question, "%s", line);
-	question_add_choice(question, CHOICE_KEEP, "Back", "the agent still waits for an answer");
-	question_add_choice(question, CHOICE_CONTINUE, gives ? "Give" : "Refuse",
-			    gives ? "once" : "the agent is told so");
+	add_answers(ui, question, object);
 	ui->ask.seen = xstrdup(json_get_string(object, "digest", ""));
 	next_question(ui);
 }
@@ -256,7 +275,7 @@ void ui_asked(struct ui *ui, unsigned ticket, const char *text, struct wish *ret
 	if (ui->mode != MODE_LOOKING || !ui_awaits(ui, ticket))
 		return;
 	if (text && is_permission(ui)) {
-		ask_permission(ui, text, ret);
+		ask_permission(ui, text);
 		return;
 	}
 	if (!text || questions_parse(text, &ask, &why) < 0) {
@@ -321,25 +340,31 @@ static key_code dialog_key_of(enum action action, key_code key)
 	return action == ACTION_NONE && is_number ? key : keys[action];
 }
 
-bool ui_confirms(const struct ui *ui, key_code key)
+bool ui_asks_yes_or_no(const struct ui *ui)
 {
-	const enum action action = keymap_action(&ui->keymap, CONTEXT_QUESTION, key);
-	/* A permission is asked about later than its key: a key that repeats must not give it. */
-	return action == ACTION_QUESTION_YES ||
-	       (action == ACTION_NONE && !is_permission(ui) &&
-		keymap_action(&ui->keymap, CONTEXT_LIST, key) == ui->pending);
+	return ui->ask.about == ABOUT_CONFIRM && !ui->picks.count;
+}
+
+/* The number that the agent's screen has before a choice goes to it, and answers nothing. */
+static bool go_to_pick(struct ui *ui, key_code key)
+{
+	char name[KEY_TEXT_SIZE];
+	for (size_t i = 0; i < ui->picks.count; i++)
+		if (streq(ui->picks.items[i], key_text(key, name)))
+			ui->dialog.cursor = i + 1;
+	return ui->picks.count && key >= '0' && key <= '9';
 }
 
 bool ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_QUESTION, key);
 	enum choice_kind choice;
-	const bool is_confirm = ui->ask.about == ABOUT_CONFIRM;
-	if (is_confirm && ui_confirms(ui, key))
+	if (ui_asks_yes_or_no(ui) && action == ACTION_QUESTION_YES)
 		return answer(ui, CHOICE_CONTINUE, ret);
-	if (is_confirm && action == ACTION_QUESTION_NO)
+	if (ui->ask.about == ABOUT_CONFIRM && action == ACTION_QUESTION_NO)
 		give_up(ui);
-	else if (dialog_key(&ui->dialog, dialog_key_of(action, key), &choice))
+	else if (!go_to_pick(ui, key) &&
+		 dialog_key(&ui->dialog, dialog_key_of(action, key), &choice))
 		return answer(ui, choice, ret);
 	return false;
 }

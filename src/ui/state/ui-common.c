@@ -98,4 +98,5 @@ void ui_end_pending(struct ui *ui)
 	input_free(&ui->input);
 	questions_free(&ui->ask);
 	dialog_close(&ui->dialog);
+	strvec_clear(&ui->picks);
 }

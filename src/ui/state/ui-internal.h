@@ -36,9 +36,10 @@ void ui_go_on(struct ui *ui, struct wish *ret);
 
 /* ---- ui-ask.c: questions ---------------------------------------------------------------------- */
 
+/* The choice that does it: what is done to the targets.  A "%s" at the start of the effect is the
+ * key that takes it back. */
 struct confirmation {
-	const char *label, *effect; /* of the choice that does it */
-	char *prompt;               /* taken */
+	const char *label, *effect;
 };
 void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wanted);
 /* What has agentdeck to ask about the first target? */

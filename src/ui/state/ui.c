@@ -39,6 +39,7 @@ void ui_free(struct ui *ui)
 	form_free(&ui->form);
 	typing_end(&ui->typing);
 	strvec_clear(&ui->drafts);
+	strvec_clear(&ui->picks);
 	free(ui->question);
 	free(ui->message);
 	free(ui);

@@ -48,10 +48,11 @@ struct ui {
 	bool is_waiting;      /* MODE_LINE waits for its command, and takes only its cancel key */
 	struct questions ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
-	bool lacks_lost;  /* the question of a recovery still lacks the names of the sessions */
-	struct form form; /* of MODE_FORM; what was typed stays until a session is made of it */
-	char *message;    /* the last news, until the next key; NULL: none */
-	bool is_bad;      /* the message is about a failure */
+	struct strvec picks; /* of a permission with choices: their keys, behind the first choice */
+	bool lacks_lost;     /* the question of a recovery still lacks the names of the sessions */
+	struct form form;    /* of MODE_FORM; what was typed stays until a session is made of it */
+	char *message;       /* the last news, until the next key; NULL: none */
+	bool is_bad;         /* the message is about a failure */
 	struct preview preview;
 	enum preview_kind wanted;      /* what the preview is where the terminal has room for it */
 	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
@@ -127,9 +128,8 @@ void ui_begin_pick(struct ui *ui);
 /* *ret is the caller's, and is nothing before. */
 void ui_key(struct ui *ui, key_code key, struct wish *ret);
 
-/* Does the key say yes to the question that is asked (ABOUT_CONFIRM)?  The key of the action does,
- * where it means nothing else. */
-bool ui_confirms(const struct ui *ui, key_code key);
+/* Is only yes or no asked?  No key that repeats says yes: not that of the action. */
+bool ui_asks_yes_or_no(const struct ui *ui);
 
 /* A click on this place of the terminal: it selects a line of the list, and on the selected one it
  * is Enter.  *ret as of ui_key(). */

@@ -263,10 +263,12 @@ const char *term_symbol(enum symbol symbol)
 	static const struct {
 		const char *plain, *drawn;
 	} symbols[] = {
-		[SYMBOL_OPEN] = { "[-]", "▾" },   [SYMBOL_CLOSED] = { "[+]", "▸" },
-		[SYMBOL_BAR] = { "|", "│" },      [SYMBOL_RULE] = { "-", "─" },
-		[SYMBOL_CUT] = { "~", "…" },      [SYMBOL_DOUBLE_RULE] = { "=", "═" },
-		[SYMBOL_WRAPPED] = { "\\", "↪" },
+		[SYMBOL_OPEN] = { "[-]", "▾" },       [SYMBOL_CLOSED] = { "[+]", "▸" },
+		[SYMBOL_BAR] = { "|", "│" },          [SYMBOL_RULE] = { "-", "─" },
+		[SYMBOL_CUT] = { "~", "…" },          [SYMBOL_DOUBLE_RULE] = { "=", "═" },
+		[SYMBOL_WRAPPED] = { "\\", "↪" },     [SYMBOL_TOP_LEFT] = { "+", "┌" },
+		[SYMBOL_TOP_RIGHT] = { "+", "┐" },    [SYMBOL_BOTTOM_LEFT] = { "+", "└" },
+		[SYMBOL_BOTTOM_RIGHT] = { "+", "┘" },
 	};
 	return term.has_symbols ? symbols[symbol].drawn : symbols[symbol].plain;
 }

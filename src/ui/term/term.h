@@ -22,8 +22,12 @@ enum symbol {
 	SYMBOL_BAR,  /* between two columns */
 	SYMBOL_RULE, /* begins a heading */
 	SYMBOL_DOUBLE_RULE,
-	SYMBOL_CUT,     /* more text follows */
-	SYMBOL_WRAPPED, /* the row continues the one above */
+	SYMBOL_CUT,      /* more text follows */
+	SYMBOL_WRAPPED,  /* the row continues the one above */
+	SYMBOL_TOP_LEFT, /* the corners of a box */
+	SYMBOL_TOP_RIGHT,
+	SYMBOL_BOTTOM_LEFT,
+	SYMBOL_BOTTOM_RIGHT,
 	SYMBOL_COUNT
 };
 
