@@ -9,6 +9,7 @@
  */
 #include "persistence/claude.h"
 #include "persistence/containers.h"
+#include "persistence/roles.h"
 
 #include <string.h>
 
@@ -95,6 +96,13 @@ static void await_end(struct inside *inside, const struct process *agent)
 
 /* ---- the faults -------------------------------------------------------------------------- */
 
+static void kill_window(const struct session *session)
+{
+	machine_user_ok(WORDS("sh", "-c",
+			      "kill -9 \"$(tmux -S \"$1\" display-message -p '#{pid}')\"", "sh",
+			      session->socket));
+}
+
 /* Tier 0: the window is lost. */
 static void loses_its_server(enum engine engine)
 {
@@ -102,9 +110,7 @@ static void loses_its_server(enum engine engine)
 	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE("claude"));
 	struct session *session = &inside.claude.session;
 	const struct process agent = session_agent(session);
-	machine_user_ok(WORDS("sh", "-c",
-			      "kill -9 \"$(tmux -S \"$1\" display-message -p '#{pid}')\"", "sh",
-			      session->socket));
+	kill_window(session);
 	session_start(session, NULL);
 	ASSERT(machine_alive(&agent) && session->agent_pid == agent.pid, "another agent");
 	assert_carries_on(&inside);
@@ -175,6 +181,83 @@ static void loses_its_image(enum engine engine)
 	ASSERT(strlen(now) == 64 && !streq(now, inside.container), "not another container: '%s'",
 	       now);
 	assert_carries_on(&inside);
+}
+
+/* ---- a role ------------------------------------------------------------------------------ */
+
+/* The next request has all that was said. */
+static void assert_goes_on(struct inside *inside, const char *const *said)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push_array(&words, said);
+	assert_carried(claude_say(&inside->claude, words.items[words.count - 1],
+				  (unsigned)words.count),
+		       inside->session_id, said);
+}
+
+static void lose(struct inside *inside, const char *const *words)
+{
+	const struct process agent = session_agent(&inside->claude.session);
+	(void)engine_say(inside->engine, words);
+	await_end(inside, &agent);
+}
+
+/* The role of a Git repository that has moved on, and cannot be reached: the environment is that of
+ * the old commit at each tier. */
+static void assert_role_is_old(const struct inside *inside)
+{
+	const char *now = find_container(inside, "{{.ID}}");
+	const char *environment = container_field(inside->engine, now, "{{.Config.Env}}");
+	ASSERT(strstr(environment, "BUILT=old"), "it has another image: %s", environment);
+}
+
+static void commit_mark(const char *mark)
+{
+	roles_commit(kept("{\"build\": {\"dockerfile\": \"Dockerfile\", \"args\": "
+			  "{\"MARK\": \"%s\"}}}\n",
+			  mark));
+}
+
+static void comes_back_in_its_role(enum engine engine)
+{
+	struct inside inside;
+	const char *where = kept("file://%s@main#web", at_home("roles"));
+	roles_begin("FROM " LIBRARIES_IMAGE("claude") "\nARG MARK\nENV BUILT=$MARK\n");
+	commit_mark("old");
+	(void)deck_ok(NULL, WORDS("role", "trust", "--json", where));
+	begin_with_token(&inside, engine, "--role", where);
+	struct session *session = &inside.claude.session;
+	commit_mark("new");
+	roles_lose();
+	kill_window(session);
+	session_start(session, NULL);
+	assert_goes_on(&inside, WORDS("first words", "tier 0"));
+	lose(&inside, WORDS("kill", inside.container));
+	session_start(session, NULL);
+	assert_goes_on(&inside, WORDS("first words", "tier 0", "tier 1"));
+	assert_role_is_old(&inside);
+	lose(&inside, WORDS("rm", "--force", inside.container));
+	session_start(session, NULL);
+	assert_goes_on(&inside, WORDS("first words", "tier 0", "tier 1", "tier 2"));
+	assert_role_is_old(&inside);
+	const char *now = find_container(&inside, "{{.ID}}");
+	const char *image = container_field(engine, now, "{{.Image}}");
+	lose(&inside, WORDS("rm", "--force", now));
+	(void)engine_say(engine, WORDS("rmi", "--force", image));
+	(void)deck_ok(NULL, WORDS("session", "start", "--rebuild", "--json", session->id));
+	(void)session_look(session);
+	assert_goes_on(&inside, WORDS("first words", "tier 0", "tier 1", "tier 2", "tier 3"));
+	assert_role_is_old(&inside);
+}
+
+TEST(RealClaudeInARoleComesBackAtEachTierDocker)
+{
+	comes_back_in_its_role(ENGINE_DOCKER);
+}
+
+TEST(RealClaudeInARoleComesBackAtEachTierPodman)
+{
+	comes_back_in_its_role(ENGINE_PODMAN);
 }
 
 /* ---- the login of its user --------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  */
 #include "persistence/faults.h"
 #include "persistence/inside.h"
+#include "persistence/roles.h"
 #include "persistence/steps.h"
 #include "persistence/strace.h"
 
@@ -347,20 +348,16 @@ TEST(ContainerOfARoleIsBuiltAgainAsItWasPodman)
 
 /* ---- Git --------------------------------------------------------------------------------- */
 
-static void git(const char *const *words)
+/* What the engine was told of the image: the commit, and the digests of the role and of what it was
+ * built from. */
+static const char *labels_of(const struct inside *inside)
 {
-	cleanup_strvec struct strvec argv = { 0 };
-	strvec_push_array(&argv, WORDS("git", "-C", at_home("roles"), "-c", "user.name=a", "-c",
-				       "user.email=a@b"));
-	strvec_push_array(&argv, words);
-	(void)machine_user_ok((const char *const *)strvec_argv(&argv));
-}
-
-static void commit(const char *role)
-{
-	machine_write(at_home("roles/web/devcontainer.json"), 0644, role);
-	git(WORDS("add", "-A"));
-	git(WORDS("commit", "--quiet", "-m", "a role"));
+	const char *image = container_field(inside->engine, inside->name, "{{.Image}}");
+	const char *labels = engine_say(inside->engine, WORDS("image", "inspect", "--format",
+							      "{{.Config.Labels}}", image));
+	ASSERT(strstr(labels, "io.agentdeck.role.commit:") && strstr(labels, "io.agentdeck.build:"),
+	       "the image has the labels %s", labels);
+	return labels;
 }
 
 /* The image is gone, and so is all that was fetched, or the files of its commit. */
@@ -371,21 +368,38 @@ static struct reply rebuild(struct inside *inside, const char *image)
 	return deck(NULL, WORDS("session", "start", "--rebuild", inside->session.id));
 }
 
-/* The repository moves on and is gone: what its user trusted is built again all the same, from what
- * was fetched then. */
+/* Tiers 0, 1 and 2. */
+static void comes_back_as_it_was(struct inside *inside, const char *labels)
+{
+	const struct process window = window_of(inside);
+	machine_destroy(&window);
+	session_start(&inside->session, NULL);
+	assert_same_agent(inside, "in another window");
+	(void)engine_say(inside->engine, WORDS("kill", inside->name));
+	await_end(inside);
+	session_start(&inside->session, NULL);
+	assert_back(inside, inside->id);
+	assert_as_the_role_says(inside);
+	lose_container(inside);
+	session_start(&inside->session, NULL);
+	assert_back(inside, NULL);
+	assert_as_the_role_says(inside);
+	ASSERT(streq(labels_of(inside), labels), "another image: %s", labels_of(inside));
+}
+
+/* The repository moves on and is gone: what its user trusted comes back all the same, and is built
+ * again from what was fetched then. */
 static void comes_from_git(enum engine engine)
 {
-	struct inside inside = { .engine = engine };
-	const char *const where = kept("%s@main#web", at_home("roles"));
+	struct inside inside = { .engine = engine, .turns = 1 };
+	const char *const where = kept("file://%s@main#web", at_home("roles"));
 	const char *const cache = state_path("roles.cache");
 	engine_prepare(engine, PLAIN_IMAGE);
-	(void)machine_user_ok(WORDS("mkdir", "-p", at_home("roles/web")));
-	git(WORDS("init", "--quiet", "-b", "main"));
-	machine_write(at_home("roles/web/Dockerfile"), 0644,
-		      kept("FROM %s\nARG MARK=none\nENV BUILT=$MARK\n", PLAIN_IMAGE));
-	commit("{\"build\": {\"dockerfile\": \"Dockerfile\", \"args\": {\"MARK\": \"built\"}},\n"
-	       "\"containerEnv\": {\"ROLE\": \"${containerWorkspaceFolderBasename}\"},\n"
-	       "\"customizations\": {\"agentdeck\": {\"network\": \"none\"}}}\n");
+	roles_begin(kept("FROM %s\nARG MARK=none\nENV BUILT=$MARK\n", PLAIN_IMAGE));
+	roles_commit(
+		"{\"build\": {\"dockerfile\": \"Dockerfile\", \"args\": {\"MARK\": \"built\"}},\n"
+		"\"containerEnv\": {\"ROLE\": \"${containerWorkspaceFolderBasename}\"},\n"
+		"\"customizations\": {\"agentdeck\": {\"network\": \"none\"}}}\n");
 	(void)deck_ok(NULL, WORDS("role", "trust", "--json", where));
 	session_add(&inside.session, NULL, "deck",
 		    WORDS("--role", where, "--engine", engine_address(engine)));
@@ -394,12 +408,14 @@ static void comes_from_git(enum engine engine)
 	assert_running(&inside, "at first");
 	inside.session_id = inside.session.session_id;
 	assert_as_the_role_says(&inside);
-	commit("{\"image\": \"other\"}\n");
+	const char *labels = labels_of(&inside);
+	roles_commit("{\"image\": \"other\"}\n");
 	struct reply reply = deck(NULL, WORDS("add", at_home("deck"), "--role", where, "--engine",
 					      engine_address(engine)));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "has changed since you trusted it"),
 	       "it ended with %d: %s", reply.status, reply.errors);
-	(void)machine_user_ok(WORDS("mv", at_home("roles"), at_home("away")));
+	roles_lose();
+	comes_back_as_it_was(&inside, labels);
 	(void)machine_user_ok(WORDS("sh", "-c", "rm -rf \"$1\"/*/[0-9a-f]*", "sh", cache));
 	const char *image = container_field(engine, inside.name, "{{.Image}}");
 	reply = rebuild(&inside, image);
@@ -407,6 +423,7 @@ static void comes_from_git(enum engine engine)
 	       reply.errors);
 	assert_back(&inside, NULL);
 	assert_as_the_role_says(&inside);
+	ASSERT(streq(labels_of(&inside), labels), "another image: %s", labels_of(&inside));
 	image = container_field(engine, inside.name, "{{.Image}}");
 	(void)machine_user_ok(WORDS("rm", "-rf", cache));
 	reply = rebuild(&inside, image);
