@@ -184,6 +184,8 @@ static const struct screen screens[] = {
 	  { 80, 24 },
 	  .how = STYLED,
 	  .replies = "[{\"id\": \"id-05\", \"words\": [\"zebra\"]}]" },
+	{ "form-80x24", "c Down Down Down Down", .size = { 80, 24 } },
+	{ "form-40x12", "c Down Left", .size = { 40, 12 } },
 	{ "wall-160x40", "", { 160, 40 }, .how = WALL | STYLED },
 	{ "wall-80x24", "", { 80, 24 }, .how = WALL },
 };
@@ -205,7 +207,7 @@ static const struct change {
 	{ "one row of headings, and words for marks", "list-80x24" },
 	{ "order and preview are remembered", "again-80x24" },
 	{ "an error shows its reason, a filter is in the header", NULL },
-	{ "the form with all choices visible", NULL },
+	{ "the form with all choices visible", "form-80x24" },
 	{ "an empty deck says what to do", NULL },
 	{ "the preview has tabs", "list-120x35" },
 	{ "the help has two columns", NULL },
@@ -257,7 +259,7 @@ static void peek(struct ui *ui)
 static void answer(struct ui *ui, const struct screen *screen, const struct wish *wish)
 {
 	cleanup_wish struct wish next = { 0 };
-	struct form_supply supply = { .home = xstrdup("/home/me"), .usual = xstrdup("claude") };
+	struct form_supply supply = { .home = xstrdup("/home/me") };
 	const char *last = wish->words.count ? wish->words.items[wish->words.count - 1] : "";
 	cleanup_free char *permission = xasprintf(
 		"{\"id\": \"%s\", \"question\": \"Demo command\\n  rm -rf build && make test\", "

@@ -35,45 +35,43 @@ static void check_line(const struct form *form, const char *expected)
 	assert_string_equal(line, expected);
 }
 
+#define CLAUDE "agentdeck launch --agent claude "
+#define CODEX  "agentdeck launch --agent codex "
+
 static void the_fields_make_a_command_line(void **state UNUSED)
 {
 	static const struct {
 		key_code keys[16];
 		const char *line;
 	} cases[] = {
-		{ { 0 }, "agentdeck launch --group work --no-wait /here" },
-		{ { down, right }, "agentdeck launch --agent claude --group work --no-wait /here" },
+		{ { 0 }, CLAUDE "--group work --no-wait /here" },
+		{ { down, right }, CODEX "--group work --no-wait /here" },
 		{ { down, 'a' }, "agentdeck launch --agent amp --group work --no-wait /here" },
-		{ { down, 'c', 'o' },
-		  "agentdeck launch --agent codex --group work --no-wait /here" },
-		{ { down, 'c', 'c' },
-		  "agentdeck launch --agent codex --group work --no-wait /here" },
-		{ { down, 'a', 'c', 'l' },
-		  "agentdeck launch --agent claude --group work --no-wait /here" },
+		{ { down, 'c', 'o' }, CODEX "--group work --no-wait /here" },
+		{ { down, 'c' }, CODEX "--group work --no-wait /here" },
+		{ { down, 'a', 'c', 'l' }, CLAUDE "--group work --no-wait /here" },
 		/* the one behind the last: another command */
 		{ { down, KEY_CODE_LEFT, down, 'l', 's', ' ', '-', 'l' },
 		  "agentdeck launch --cmd 'ls -l' --group work --no-wait /here" },
-		{ { down, down, right },
-		  "agentdeck launch --no-container --group work --no-wait /here" },
-		{ { down, down, right, right, down, 'i' },
-		  "agentdeck launch --container --image i --group work --no-wait /here" },
-		{ { up, up, up, up, right, down, 'b' },
-		  "agentdeck launch --worktree --branch b --group work --no-wait /here" },
-		{ { up, up, up, up, KEY_CODE_LEFT, down, 'b' },
-		  "agentdeck launch --clone --branch b --group work --no-wait /here" },
-		{ { up, up, 't', ' ', 't' },
-		  "agentdeck launch --group work --title 't t' --no-wait /here" },
+		{ { up, up, right }, CLAUDE "--no-container --group work --no-wait /here" },
+		{ { up, up, right, right, down, 'i' },
+		  CLAUDE "--container --image i --group work --no-wait /here" },
+		{ { up, up, up, right, down, 'b' },
+		  CLAUDE "--worktree --branch b --group work --no-wait /here" },
+		{ { up, up, up, KEY_CODE_LEFT, down, 'b' },
+		  CLAUDE "--clone --branch b --group work --no-wait /here" },
+		{ { down, down, 't', ' ', 't' },
+		  CLAUDE "--group work --title 't t' --no-wait /here" },
 		/* by standard input: everybody can read a command line */
-		{ { up, 'h', 'i' }, "agentdeck launch --group work --message-file - /here" },
-		{ { 'U' & KEY_CODE_CTRL }, "agentdeck launch --group work --no-wait ." },
-		{ { 'U' & KEY_CODE_CTRL, '-', 'x' },
-		  "agentdeck launch --group work --no-wait ./-x" },
+		{ { down, down, down, 'h', 'i' }, CLAUDE "--group work --message-file - /here" },
+		{ { 'U' & KEY_CODE_CTRL }, CLAUDE "--group work --no-wait ." },
+		{ { 'U' & KEY_CODE_CTRL, '-', 'x' }, CLAUDE "--group work --no-wait ./-x" },
 		{ { 'U' & KEY_CODE_CTRL, '~', '/', 'x' },
-		  "agentdeck launch --group work --no-wait /home/u/x" },
-		{ { 'R' & KEY_CODE_CTRL }, "agentdeck launch --group work --no-wait /r/one" },
+		  CLAUDE "--group work --no-wait /home/u/x" },
+		{ { 'R' & KEY_CODE_CTRL }, CLAUDE "--group work --no-wait /r/one" },
 		{ { 'R' & KEY_CODE_CTRL, 'R' & KEY_CODE_CTRL },
-		  "agentdeck launch --group work --no-wait /r/two" },
-		{ { up, 'h', 'X' & KEY_CODE_CTRL }, "agentdeck launch --no-wait ." },
+		  CLAUDE "--group work --no-wait /r/two" },
+		{ { down, right, 'X' & KEY_CODE_CTRL }, CLAUDE "--no-wait ." },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct form form = { 0 };
@@ -90,13 +88,13 @@ static void a_field_that_is_not_there_says_nothing(void **state UNUSED)
 	struct form form = { 0 };
 	enum form_field fields[FIELD_COUNT];
 	open(&form);
-	press(&form, KEYS(up, up, up, up, right, down, 'b', up));
+	press(&form, KEYS(up, up, up, right, down, 'b', up));
 	assert_int_equal(form_fields(&form, fields), 8);
 	press(&form, KEYS(KEY_CODE_LEFT));
 	assert_int_equal(form_fields(&form, fields), 7);
-	check_line(&form, "agentdeck launch --group work --no-wait /here");
+	check_line(&form, CLAUDE "--group work --no-wait /here");
 	press(&form, KEYS(right));
-	check_line(&form, "agentdeck launch --worktree --branch b --group work --no-wait /here");
+	check_line(&form, CLAUDE "--worktree --branch b --group work --no-wait /here");
 	form_free(&form);
 }
 
@@ -105,7 +103,8 @@ static void another_profile_is_named(void **state UNUSED)
 	struct form form = { 0 };
 	open(&form);
 	cleanup_free char *line = form_line(&form, "p");
-	assert_string_equal(line, "agentdeck --profile p launch --group work --no-wait /here");
+	assert_string_equal(
+		line, "agentdeck --profile p launch --agent claude --group work --no-wait /here");
 	form_free(&form);
 }
 
@@ -149,7 +148,7 @@ static void what_was_typed_outlives_the_form(void **state UNUSED)
 	open(&form);
 	assert_int_equal(press_one(&form, KEY_CODE_ESCAPE), FORM_LEFT);
 	assert_false(form.is_begun);
-	press(&form, KEYS(down, right, right, up, 'x'));
+	press(&form, KEYS(down, right, up, 'x'));
 	assert_int_equal(press_one(&form, 'C' & KEY_CODE_CTRL), FORM_LEFT);
 	assert_true(form.is_begun);
 	/* the agent is found again among others */
@@ -168,7 +167,7 @@ static void nothing_changes_while_the_command_runs(void **state UNUSED)
 	press(&form, KEYS('x', 'X' & KEY_CODE_CTRL, down, right));
 	form_paste(&form, 'x');
 	assert_int_equal(press_one(&form, KEY_CODE_ENTER), FORM_STAYS);
-	check_line(&form, "agentdeck launch --group work --no-wait /here");
+	check_line(&form, CLAUDE "--group work --no-wait /here");
 	form_free(&form);
 }
 
@@ -176,13 +175,13 @@ static void what_is_pasted_is_text(void **state UNUSED)
 {
 	struct form form = { 0 };
 	open(&form);
-	press(&form, KEYS(up));
+	press(&form, KEYS(down, down, down));
 	form_paste(&form, 'a');
 	form_paste(&form, KEY_CODE_ENTER);
 	form_paste(&form, 'b');
 	assert_string_equal(input_text(&form.texts[FIELD_MESSAGE]), "a b");
 	/* and no choice */
-	press(&form, KEYS(down, down));
+	press(&form, KEYS(up, up));
 	form_paste(&form, 'c');
 	assert_int_equal(form.chosen[FIELD_AGENT], 0);
 	form_free(&form);
@@ -203,20 +202,20 @@ static void a_form_has_the_keys_of_its_user(void **state UNUSED)
 	open(&form);
 	assert_int_equal(form_key(&form, &keymap, 'T' & KEY_CODE_CTRL), FORM_COMPLETE);
 	assert_int_equal(form_key(&form, &keymap, 'O' & KEY_CODE_CTRL), FORM_STAYS);
-	check_line(&form, "agentdeck launch --group work --no-wait /r/one");
+	check_line(&form, CLAUDE "--group work --no-wait /r/one");
 	assert_int_equal(form_key(&form, &keymap, 'G' & KEY_CODE_CTRL), FORM_STAYS);
-	check_line(&form, "agentdeck launch --group work --no-wait /r/on");
+	check_line(&form, CLAUDE "--group work --no-wait /r/on");
 	assert_int_equal(form_key(&form, &keymap, 'N' & KEY_CODE_CTRL), FORM_STAYS);
 	for (const char *key = "++-"; *key; key++)
 		assert_int_equal(form_key(&form, &keymap, (key_code)*key), FORM_STAYS);
-	check_line(&form, "agentdeck launch --agent claude --group work --no-wait /r/on");
+	check_line(&form, CODEX "--group work --no-wait /r/on");
 	/* The usual ones are no keys now; Enter and Esc always are. */
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(form_key(&form, &keymap,
 					  (const key_code[]){ down, up, tab, right }[i]),
 				 FORM_STAYS);
 	assert_int_equal(form.at, FIELD_AGENT);
-	check_line(&form, "agentdeck launch --agent claude --group work --no-wait /r/on");
+	check_line(&form, CODEX "--group work --no-wait /r/on");
 	assert_int_equal(form_key(&form, &keymap, KEY_CODE_F1 + 1), FORM_DONE);
 	assert_int_equal(form_key(&form, &keymap, KEY_CODE_F1 + 2), FORM_LEFT);
 	assert_int_equal(form_key(&form, &keymap, KEY_CODE_ENTER), FORM_DONE);
@@ -224,7 +223,26 @@ static void a_form_has_the_keys_of_its_user(void **state UNUSED)
 	assert_int_equal(form_key(&form, &keymap, 'P' & KEY_CODE_CTRL), FORM_STAYS);
 	assert_int_equal(form.at, FIELD_DIRECTORY);
 	assert_int_equal(form_key(&form, &keymap, 'K' & KEY_CODE_CTRL), FORM_STAYS);
-	check_line(&form, "agentdeck launch --no-wait .");
+	check_line(&form, CLAUDE "--no-wait .");
+	form_free(&form);
+}
+
+static void what_failed_is_told_until_something_changes(void **state UNUSED)
+{
+	static const key_code changes[] = { 'x', 'R' & KEY_CODE_CTRL };
+	struct form form = { 0 };
+	open(&form);
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		replace_string(&form.problem, "no such directory");
+		press(&form, KEYS(KEY_CODE_LEFT, down, up));
+		assert_non_null(form.problem);
+		press(&form, KEYS(changes[i]));
+		assert_null(form.problem);
+	}
+	press(&form, KEYS(down));
+	replace_string(&form.problem, "no such agent");
+	press(&form, KEYS(right));
+	assert_null(form.problem);
 	form_free(&form);
 }
 
@@ -239,6 +257,7 @@ int main(void)
 		cmocka_unit_test(nothing_changes_while_the_command_runs),
 		cmocka_unit_test(what_is_pasted_is_text),
 		cmocka_unit_test(a_form_has_the_keys_of_its_user),
+		cmocka_unit_test(what_failed_is_told_until_something_changes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

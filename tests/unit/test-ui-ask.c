@@ -71,7 +71,7 @@ static void a_form_becomes_a_command(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
 	open_form(ui);
-	check(ui, KEYS(up, 'h', 'i', enter), "ask settle --json launch /here");
+	check(ui, KEYS(down, down, down, down, 'h', 'i', enter), "ask settle --json launch /here");
 	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --message-file - /here <hi");
 	/* once */
 	check(ui, KEYS(enter), "");
@@ -87,7 +87,7 @@ static void a_form_takes_a_role(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
 	open_form(ui);
-	check(ui, KEYS(down, down, 'r', enter), "ask settle --json launch /here");
+	check(ui, KEYS(up, up, 'r', enter), "ask settle --json launch /here");
 	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --devcontainer --no-wait /here");
 	ui_launched(ui, "not yet", false);
 	check(ui, KEYS(down, 'a', enter), "ask settle --json launch /here");

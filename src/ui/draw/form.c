@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { WIDTH_LABEL = 11, COMMAND_ROWS = 3, PROBLEM_ROWS = 5, FOUND_MAX = 20 };
+/* A form so wide has notes behind its fields, from this column on. */
+enum { NOTES_FROM = 80, NOTES_AT = 48 };
 
 static size_t character_length(const char *text)
 {
@@ -51,8 +53,8 @@ static size_t wrapped_rows(const char *text, size_t most)
 	return rows > most ? most : rows;
 }
 
-/* The end of a long text is what is seen. */
-static void draw_text(const struct form *form, enum form_field field, size_t row)
+/* The end of a long text is what is seen.  Returns the column behind. */
+static size_t draw_text(const struct form *form, enum form_field field, size_t row)
 {
 	const struct input *input = &form->texts[field];
 	const size_t width = term_columns();
@@ -68,27 +70,86 @@ static void draw_text(const struct form *form, enum form_field field, size_t row
 		to_cursor += length;
 		text += length;
 	}
-	term_put(row, WIDTH_LABEL, room, TONE_PLAIN, text);
 	if (is_here)
 		term_cursor(row, WIDTH_LABEL + term_width(to_cursor));
+	return WIDTH_LABEL + term_put(row, WIDTH_LABEL, room, TONE_PLAIN, text) + 2;
 }
 
-static void draw_choice(const struct form *form, enum form_field field, size_t row)
+/* How many columns the choices from first to last take. */
+static size_t choices_width(const struct form *form, enum form_field field, size_t first,
+			    size_t last)
 {
-	const char *chosen = form_choice(form, field);
-	const size_t agent = form->chosen[FIELD_AGENT];
-	const bool is_missing = field == FIELD_AGENT && agent > form->supply.installed &&
-				agent <= form->supply.agents.count;
-	cleanup_free char *text = xasprintf("< %s >%s", chosen,
-					    is_missing ? " not installed here" : "");
-	cleanup_free char *shown = visible(text);
-	term_put(row, WIDTH_LABEL, term_columns(), TONE_PLAIN, shown);
-	if (form->at == field)
-		term_cursor(row, WIDTH_LABEL + 2);
+	size_t width = 0;
+	for (size_t i = first; i <= last; i++)
+		if (!form_lacks(form, field, i) || i == form->chosen[field])
+			width += term_width(form_choice(form, field, i)) + 2;
+	return width + 2;
 }
 
-static void draw_fields(const struct form *form, size_t row, size_t rows)
+/* All choices, and which one counts; of those that are not installed only that.  Returns the column
+ * behind. */
+static size_t draw_choice(const struct form *form, enum form_field field, size_t row)
 {
+	const size_t chosen = form->chosen[field], columns = term_columns();
+	const size_t room = columns > WIDTH_LABEL ? columns - WIDTH_LABEL : 1;
+	size_t column = WIDTH_LABEL, first = 0, lacking = 0;
+	while (first < chosen && choices_width(form, field, first, chosen) > room)
+		first++;
+	for (size_t i = first; i < form_choices(form, field); i++) {
+		const bool lacks = form_lacks(form, field, i), counts = i == chosen;
+		lacking += lacks;
+		if (lacks && !counts)
+			continue;
+		cleanup_free char *text = xasprintf(counts ? "(%s)%s" : "%s%s",
+						    form_choice(form, field, i),
+						    lacks ? " not installed here" : "");
+		cleanup_free char *shown = visible(text);
+		if (counts && form->at == field)
+			term_cursor(row, column + 1);
+		if (column < columns)
+			column += 2 + term_put(row, column, columns - column,
+					       !counts             ? TONE_FAINT
+					       : form->at == field ? TONE_KEY
+								   : TONE_PLAIN,
+					       shown);
+	}
+	cleanup_free char *more = xasprintf("%zu more, not installed", lacking);
+	if (lacking && column + term_width(more) <= columns)
+		column += 2 + term_put(row, column, columns - column, TONE_FAINT, more);
+	return column;
+}
+
+/* A session that is alive in this directory; NULL: there is none. */
+static const struct item *neighbour_of(const struct ui *ui)
+{
+	cleanup_free char *path = form_path(&ui->form);
+	cleanup_free char *shown = visible(path);
+	for (size_t i = 0; i < list_count(ui->list); i++) {
+		const struct item *item = list_at(ui->list, i);
+		if (doing_is_alive(item->doing) && streq(item->directory, shown))
+			return item;
+	}
+	return NULL;
+}
+
+/* What there is to know about the field, where there is room behind it. */
+static void draw_note(const struct ui *ui, enum form_field field, size_t row, size_t column)
+{
+	const struct item *item = field == FIELD_WORKSPACE && !ui->form.chosen[field]
+					  ? neighbour_of(ui)
+					  : NULL;
+	cleanup_free char *note = item ? xasprintf("! %s works here, too", item->title)
+				       : xstrdup(form_hint(field));
+	if (column < NOTES_AT)
+		column = NOTES_AT;
+	if (term_columns() >= NOTES_FROM && column + term_width(note) <= term_columns())
+		term_put(row, column, term_columns() - column, item ? TONE_WARNING : TONE_FAINT,
+			 note);
+}
+
+static void draw_fields(const struct ui *ui, size_t row, size_t rows)
+{
+	const struct form *form = &ui->form;
 	enum form_field fields[FIELD_COUNT];
 	const size_t count = form_fields(form, fields);
 	size_t at = 0;
@@ -97,12 +158,14 @@ static void draw_fields(const struct form *form, size_t row, size_t rows)
 	const size_t first = at >= rows ? at + 1 - rows : 0;
 	for (size_t i = first; i < count && i < first + rows; i++) {
 		const size_t here = row + i - first;
+		size_t end;
 		term_put(here, 0, WIDTH_LABEL - 1, i == at ? TONE_KEY : TONE_FAINT,
 			 form_label(fields[i]));
 		if (form_is_text(fields[i]))
-			draw_text(form, fields[i], here);
+			end = draw_text(form, fields[i], here);
 		else
-			draw_choice(form, fields[i], here);
+			end = draw_choice(form, fields[i], here);
+		draw_note(ui, fields[i], here, end);
 	}
 }
 
@@ -125,7 +188,7 @@ static char *news_of(const struct ui *ui, enum tone *ret_tone)
 	if (form->problem)
 		return xstrdup(form->problem);
 	if (!form->found.count)
-		return xstrdup(form_hint(form));
+		return xstrdup(term_columns() < NOTES_FROM ? form_hint(form->at) : "");
 	for (size_t i = 0; i < form->found.count && i < FOUND_MAX; i++)
 		strbuf_addf(&text, "%s%s/", i ? "  " : "", form->found.items[i]);
 	return visible(strbuf_text(&text));
@@ -181,7 +244,7 @@ void draw_form(const struct ui *ui, size_t rows)
 	const size_t below = 1 + command_rows + news_rows;
 	const size_t room = rows > below + 1 ? rows - below - 1 : 1;
 	term_put(0, 0, term_columns(), TONE_HEADER, "new session");
-	draw_fields(form, 1, less(form_fields(form, fields), room));
+	draw_fields(ui, 1, less(form_fields(form, fields), room));
 	if (rows > below) {
 		put_wrapped(rows - below, news_rows, tone, news);
 		put_wrapped(rows - 1 - command_rows, command_rows, TONE_GROUP, line);

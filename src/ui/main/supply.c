@@ -32,9 +32,11 @@ static void gather_agents(struct deck *deck, struct form_supply *ret)
 		}
 	}
 	ret->installed = ret->agents.count;
-	if (deck->settings.default_agent)
-		ret->usual = xasprintf("default: %s", deck->settings.default_agent);
 	strvec_push_all(&ret->agents, &others);
+	/* Without a setting, the first one is what `agentdeck launch` takes. */
+	for (size_t i = 0; deck->settings.default_agent && i < ret->agents.count; i++)
+		if (streq(ret->agents.items[i], deck->settings.default_agent))
+			ret->usual = i;
 }
 
 static int by_use(const void *a, const void *b)

@@ -9,35 +9,34 @@ enum place { PLACE_USUAL, PLACE_HOST, PLACE_CONTAINER, PLACE_ROLE, PLACE_COUNT }
 enum workspace { WORKSPACE_NONE, WORKSPACE_WORKTREE, WORKSPACE_CLONE, WORKSPACE_COUNT };
 
 static const char *const places[PLACE_COUNT] = {
-	[PLACE_USUAL] = "default",
-	[PLACE_HOST] = "this host",
+	[PLACE_USUAL] = "usual",
+	[PLACE_HOST] = "host",
 	[PLACE_CONTAINER] = "container",
 	[PLACE_ROLE] = "role",
 };
 static const char *const workspaces[WORKSPACE_COUNT] = {
-	[WORKSPACE_NONE] = "none", [WORKSPACE_WORKTREE] = "worktree", [WORKSPACE_CLONE] = "clone"
+	[WORKSPACE_NONE] = "same tree", [WORKSPACE_WORKTREE] = "worktree", [WORKSPACE_CLONE] = "clone"
 };
 
 static const struct {
 	const char *label, *hint;
 } infos[FIELD_COUNT] = {
-	[FIELD_DIRECTORY] = { "Directory", "where the agent works; ~ is your home" },
-	[FIELD_AGENT] = { "Agent", "the program that works there" },
-	[FIELD_COMMAND] = { "Command", "a program and its arguments; no shell runs it" },
-	[FIELD_PLACE] = { "Place", "where its processes live" },
-	[FIELD_IMAGE] = { "Image", "of the container; empty: the default" },
-	[FIELD_ROLE] = { "Role", "a directory, or a name of [roles]; empty: the project's own" },
-	[FIELD_WORKSPACE] = { "Workspace", "a Git worktree or clone to itself, or none" },
-	[FIELD_BRANCH] = { "Branch", "empty: one named after the session" },
-	[FIELD_GROUP] = { "Group", "such as work/api; empty: none" },
+	[FIELD_DIRECTORY] = { "Directory", "where the agent works" },
+	[FIELD_AGENT] = { "Agent", "" },
+	[FIELD_COMMAND] = { "Command", "no shell runs it" },
 	[FIELD_TITLE] = { "Title", "empty: the name of the directory" },
-	[FIELD_MESSAGE] = { "Message", "the first one for the agent; empty: none" },
+	[FIELD_MESSAGE] = { "Message", "empty: no first prompt" },
+	[FIELD_WORKSPACE] = { "Workspace", "a Git tree to itself?" },
+	[FIELD_BRANCH] = { "Branch", "empty: named after the session" },
+	[FIELD_PLACE] = { "Place", "" },
+	[FIELD_IMAGE] = { "Image", "empty: the default" },
+	[FIELD_ROLE] = { "Role", "empty: the project's own" },
+	[FIELD_GROUP] = { "Group", "such as work/api" },
 };
 
 void form_supply_free(struct form_supply *supply)
 {
 	free(supply->home);
-	free(supply->usual);
 	strvec_clear(&supply->agents);
 	strvec_clear(&supply->recents);
 	*supply = (struct form_supply){ 0 };
@@ -55,6 +54,7 @@ void form_empty(struct form *form)
 		input_free(&form->texts[i]);
 		form->chosen[i] = 0;
 	}
+	form->chosen[FIELD_AGENT] = form->supply.usual;
 	strvec_clear(&form->found);
 	replace_string(&form->problem, NULL);
 	replace_string(&form->instead, NULL);
@@ -63,21 +63,41 @@ void form_empty(struct form *form)
 	form->is_begun = false;
 }
 
+/* The one behind the last agent. */
+static bool is_other_command(const struct form *form)
+{
+	return form->chosen[FIELD_AGENT] >= form->supply.agents.count;
+}
+
+const char *form_choice(const struct form *form, enum form_field field, size_t index)
+{
+	const struct strvec *agents = &form->supply.agents;
+	if (field == FIELD_PLACE)
+		return places[index];
+	if (field == FIELD_WORKSPACE)
+		return workspaces[index];
+	return index < agents->count ? agents->items[index] : "another command";
+}
+
+bool form_lacks(const struct form *form, enum form_field field, size_t index)
+{
+	return field == FIELD_AGENT && index >= form->supply.installed &&
+	       index < form->supply.agents.count;
+}
+
 /* The agent that is chosen keeps its place among others. */
 static void take_supply(struct form *form, struct form_supply *supply)
 {
-	const size_t chosen = form->chosen[FIELD_AGENT];
-	const bool is_other = chosen > form->supply.agents.count;
-	cleanup_free char *name = chosen && !is_other
-					  ? xstrdup(form->supply.agents.items[chosen - 1])
-					  : NULL;
+	const bool is_other = is_other_command(form);
+	cleanup_free char *name = xstrdup(
+		form_choice(form, FIELD_AGENT, form->chosen[FIELD_AGENT]));
 	form_supply_free(&form->supply);
 	form->supply = *supply;
 	*supply = (struct form_supply){ 0 };
-	form->chosen[FIELD_AGENT] = is_other ? form->supply.agents.count + 1 : 0;
-	for (size_t i = 0; name && i < form->supply.agents.count; i++)
+	form->chosen[FIELD_AGENT] = is_other ? form->supply.agents.count : form->supply.usual;
+	for (size_t i = 0; !is_other && i < form->supply.agents.count; i++)
 		if (streq(form->supply.agents.items[i], name))
-			form->chosen[FIELD_AGENT] = i + 1;
+			form->chosen[FIELD_AGENT] = i;
 }
 
 void form_open(struct form *form, struct form_supply *supply, const char *directory,
@@ -98,9 +118,9 @@ const char *form_label(enum form_field field)
 	return infos[field].label;
 }
 
-const char *form_hint(const struct form *form)
+const char *form_hint(enum form_field field)
 {
-	return infos[form->at].hint;
+	return infos[field].hint;
 }
 
 bool form_is_text(enum form_field field)
@@ -108,34 +128,11 @@ bool form_is_text(enum form_field field)
 	return field != FIELD_AGENT && field != FIELD_PLACE && field != FIELD_WORKSPACE;
 }
 
-/* The first agent is the default, and the one behind the last is another command. */
-static size_t choices_of(const struct form *form, enum form_field field)
+size_t form_choices(const struct form *form, enum form_field field)
 {
-	return field == FIELD_AGENT   ? form->supply.agents.count + 2
+	return field == FIELD_AGENT   ? form->supply.agents.count + 1
 	       : field == FIELD_PLACE ? (size_t)PLACE_COUNT
 				      : (size_t)WORKSPACE_COUNT;
-}
-
-static bool is_other_command(const struct form *form)
-{
-	return form->chosen[FIELD_AGENT] > form->supply.agents.count;
-}
-
-static const char *choice_named(const struct form *form, enum form_field field, size_t index)
-{
-	const struct strvec *agents = &form->supply.agents;
-	if (field == FIELD_PLACE)
-		return places[index];
-	if (field == FIELD_WORKSPACE)
-		return workspaces[index];
-	if (index == 0)
-		return form->supply.usual ? form->supply.usual : "default";
-	return index > agents->count ? "another command" : agents->items[index - 1];
-}
-
-const char *form_choice(const struct form *form, enum form_field field)
-{
-	return choice_named(form, field, form->chosen[field]);
 }
 
 static bool is_there(const struct form *form, enum form_field field)
@@ -177,23 +174,32 @@ static void move(struct form *form, bool is_down)
 	strvec_clear(&form->found);
 }
 
+/* What the last attempt said may be mended by that. */
+static void note_change(struct form *form)
+{
+	form->is_begun = true;
+	strvec_clear(&form->found);
+	replace_string(&form->problem, NULL);
+}
+
 static void choose(struct form *form, bool is_next)
 {
-	const size_t count = choices_of(form, form->at);
+	const size_t count = form_choices(form, form->at);
 	size_t *chosen = &form->chosen[form->at];
 	*chosen = (*chosen + (is_next ? 1 : count - 1)) % count;
 	form->lead[0] = '\0';
-	form->is_begun = true;
+	note_change(form);
 }
 
 static bool choose_by(struct form *form, const char *lead, size_t skipped)
 {
-	const size_t count = choices_of(form, form->at);
+	const size_t count = form_choices(form, form->at);
 	for (size_t i = skipped; i < count + skipped; i++) {
 		const size_t index = (form->chosen[form->at] + i) % count;
-		if (starts_with(choice_named(form, form->at, index), lead)) {
+		if (starts_with(form_choice(form, form->at, index), lead)) {
 			form->chosen[form->at] = index;
-			return form->is_begun = true;
+			note_change(form);
+			return true;
 		}
 	}
 	return false;
@@ -228,10 +234,8 @@ static void type(struct form *form, const struct keymap *keymap, key_code key)
 	cleanup_free char *before = xstrdup(input_text(input));
 	const bool is_taken = keymap ? input_key(input, keymap, CONTEXT_TEXT, key)
 				     : input_type(input, key);
-	if (!is_taken || streq(before, input_text(input)))
-		return;
-	form->is_begun = true;
-	strvec_clear(&form->found);
+	if (is_taken && !streq(before, input_text(input)))
+		note_change(form);
 }
 
 static void take_recent(struct form *form)
@@ -241,8 +245,7 @@ static void take_recent(struct form *form)
 		return;
 	input_set(&form->texts[FIELD_DIRECTORY], recents->items[form->recent % recents->count]);
 	form->recent = (form->recent + 1) % recents->count;
-	form->is_begun = true;
-	strvec_clear(&form->found);
+	note_change(form);
 }
 
 /* What changes a field. */
@@ -315,6 +318,15 @@ static char *expanded(const struct form *form)
 	return xstrdup(*text ? text : ".");
 }
 
+char *form_path(const struct form *form)
+{
+	char *path = expanded(form);
+	size_t length = strlen(path);
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
+	return path;
+}
+
 /* Where the last part of the path begins. */
 static size_t last_part(const char *text)
 {
@@ -368,8 +380,10 @@ void form_complete(struct form *form, const struct strvec *names)
 					    form->found.items[0], is_whole ? "/" : "");
 	if (is_whole)
 		strvec_clear(&form->found);
-	if (!streq(text, typed))
+	if (!streq(text, typed)) {
 		form->is_begun = true;
+		replace_string(&form->problem, NULL);
+	}
 	input_set(input, text);
 }
 
@@ -387,9 +401,9 @@ static void add_text(const struct form *form, enum form_field field, const char 
 
 static void add_agent(const struct form *form, struct strvec *ret)
 {
-	if (form->chosen[FIELD_AGENT] && !is_other_command(form)) {
+	if (!is_other_command(form)) {
 		strvec_push(ret, "--agent");
-		strvec_push(ret, form_choice(form, FIELD_AGENT));
+		strvec_push(ret, form_choice(form, FIELD_AGENT, form->chosen[FIELD_AGENT]));
 	}
 	add_text(form, FIELD_COMMAND, "--cmd", ret);
 }

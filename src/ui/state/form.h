@@ -12,23 +12,23 @@ enum form_field {
 	FIELD_DIRECTORY,
 	FIELD_AGENT,
 	FIELD_COMMAND, /* another command line; only then is it there */
+	FIELD_TITLE,
+	FIELD_MESSAGE,
+	FIELD_WORKSPACE,
+	FIELD_BRANCH, /* of a worktree or clone only */
 	FIELD_PLACE,
 	FIELD_IMAGE, /* in a container only */
 	FIELD_ROLE,  /* in a container of a role only */
-	FIELD_WORKSPACE,
-	FIELD_BRANCH, /* of a worktree or clone only */
 	FIELD_GROUP,
-	FIELD_TITLE,
-	FIELD_MESSAGE,
 	FIELD_COUNT
 };
 
 /* What there is to choose from. */
 struct form_supply {
-	char *home;           /* for "~/"; NULL: not known */
-	char *usual;          /* the agent that is taken without a word about it; NULL: not known */
-	struct strvec agents; /* names, the installed ones first */
-	size_t installed;     /* how many of them are */
+	char *home;            /* for "~/"; NULL: not known */
+	struct strvec agents;  /* names, the installed ones first */
+	size_t installed;      /* how many of them are */
+	size_t usual;          /* the one that is chosen at first */
 	struct strvec recents; /* directories of sessions, the last used first */
 };
 void form_supply_free(struct form_supply *supply);
@@ -75,11 +75,16 @@ void form_complete(struct form *form, const struct strvec *names);
 size_t form_fields(const struct form *form, enum form_field ret[FIELD_COUNT]);
 /* "Directory"; static. */
 const char *form_label(enum form_field field);
+/* A few words about the field; static. */
+const char *form_hint(enum form_field field);
 bool form_is_text(enum form_field field);
-/* What is chosen, of a field that is no text; borrowed. */
-const char *form_choice(const struct form *form, enum form_field field);
-/* A line about the field that the cursor is in; static. */
-const char *form_hint(const struct form *form);
+/* Of a field that is no text: how many choices there are, and what each is called; borrowed. */
+size_t form_choices(const struct form *form, enum form_field field);
+const char *form_choice(const struct form *form, enum form_field field, size_t index);
+/* Is that an agent that this machine lacks? */
+bool form_lacks(const struct form *form, enum form_field field, size_t index);
+/* The directory that is typed, without a slash at its end; the caller's. */
+char *form_path(const struct form *form) MUST_USE;
 
 /* Append the words behind "agentdeck".  The first message comes by standard input: it is
  * input_text() of its field, if there is one. */
