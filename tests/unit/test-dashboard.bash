@@ -440,7 +440,24 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	keys Up Up
 	await '^─ work/back: group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
 	keys Down Tab
+	await '─ api ─.*\[changes\]' && await 'api has no tree to itself' && keys Tab
 	await_gone '─ api'
+}
+
+case_the_changes_of_a_tree_are_a_tab() {
+	git init -q -b main repo && git -C repo -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	deck add repo -t api --agent demo --worktree
+	deck path api
+	tree=$(<"$home/out")
+	echo 1 >"$tree/made" && git -C "$tree" add made
+	git -C "$tree" -c user.name=a -c user.email=a@b commit -qm 'make it'
+	echo 2 >"$tree/loose"
+	open 80 24
+	await '\? help' && keys Tab Tab Tab Tab Tab Tab
+	await '^agentdeck/api: 1 commit, not merged' && await '^ +A +\+1 +0  made' && await '^untracked: 1 file'
+	await 'Enter show the lines' && keys Enter
+	await '^\+1$' && await 'Press Enter to go back' && keys Enter
+	await '^agentdeck/api: 1 commit'
 }
 
 # The deck has a child in this state, a pattern.
@@ -536,7 +553,7 @@ case_the_preview_scrolls() {
 	# another session begins at its end
 	keys Down
 	await '─ web ─.*\[log\]' && keys Up
-	await '[0-9] send: ' && keys Tab K
+	await '[0-9] send: ' && keys Tab Tab K
 	await 'There is nothing to scroll'
 }
 
@@ -546,7 +563,7 @@ case_a_small_terminal_shows_the_preview_instead_of_the_list() {
 	await '\? help' && keys Tab
 	await '^─ solo ─.*\[screen\]' && await_gone 'stopped' && keys Tab
 	await '^─ solo ─.*\[reply\]' && await '^solo has no reply yet' && keys G
-	await '^─ web ─.*\[reply\]' && keys Tab Tab Tab Tab
+	await '^─ web ─.*\[reply\]' && keys Tab Tab Tab Tab Tab
 	await '· solo .* stopped'
 }
 
@@ -710,8 +727,8 @@ case_the_preview_is_copied() {
 	await '─ api ─.*\[facts\]' && keys y
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'Status'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
-	keys Tab Tab
-	await_gone '─ api: ' && keys q
+	keys Tab Tab Tab
+	await_gone '─ api ─' && keys q
 	await 'ended: 0'
 	# in a tmux it is tmux that copies
 	open 120 40 env TMUX="$home/terminal$((opened + 1)),1,0" agentdeck ui
@@ -1594,7 +1611,7 @@ case_the_mouse_selects_and_attaches() {
 	await '^─ web ─.*\[facts\]' && await '^Title +web' && keys -l "$turns"
 	printf -v turns '\e[M`%%/%.0s' {1..9}
 	await '^Go to it with' && await_gone '^Title' && keys -l "$turns"
-	await '^Title +web' && keys Tab Tab
+	await '^Title +web' && keys Tab Tab Tab
 	# and the list
 	await_gone '^─ web' && keys -l $'\e[M`%)\e[M`%)\e[<64;5;9M'
 	await "$home/work/c" && keys q

@@ -166,6 +166,7 @@ static const struct screen screens[] = {
 	  .answer = "{\"id\": \"x\", \"question\": \"Which colour?\\n   1. Red\\n   2. Blue\", "
 		    "\"digest\": \"d1\", \"choices\": [\"1\", \"2\"], "
 		    "\"labels\": [\"1. Red\", \"2. Blue\"]}" },
+	{ "changes-80x24", "Tab Tab Tab Tab Tab", .size = { 80, 24 } },
 	{ "type-80x24", "i 'yes", .size = { 80, 24 } },
 	{ "type-120x35", "i 'yes", .size = { 120, 35 } },
 	{ "type-40x12", "i 'yes", .size = { 40, 12 } },
@@ -241,6 +242,15 @@ static const char *shown_by(enum preview_kind kind)
 		return "All tests pass now. The zebra crossing is drawn as you asked.\n";
 	case PREVIEW_TURNS:
 		return "> fix the login\nThe token was read before it was written.\n";
+	case PREVIEW_CHANGES:
+		return "fix-login: 2 commits, not merged\n"
+		       "  1a2b3c4d5 read the token before it is written\n"
+		       "  5d4c3b2a1 test that\n"
+		       "upstream: origin/fix-login, 1 ahead and 0 behind\n"
+		       "pull request: 42, open, https://example.com/42\n"
+		       "committed: 2 files, +12 -3\n"
+		       "  M      +10     -3  src/login.c\n"
+		       "  A       +2      0  tests/login.c\n";
 	case PREVIEW_FACTS:
 		return "Title      api: fix login\nGroup      work/shop\nAgent      claude\n";
 	default:

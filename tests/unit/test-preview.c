@@ -61,7 +61,7 @@ static void each_kind_is_a_command(void **state UNUSED)
 	static const char *const expected[PREVIEW_COUNT] = {
 		[PREVIEW_SCREEN] = "output --pane id",    [PREVIEW_REPLY] = "output id",
 		[PREVIEW_TURNS] = "output --turns 20 id", [PREVIEW_FACTS] = "show id",
-		[PREVIEW_LOG] = "logs --lines 100 id",
+		[PREVIEW_LOG] = "logs --lines 100 id",    [PREVIEW_CHANGES] = "changes id",
 	};
 	for (size_t i = PREVIEW_NONE + 1; i < PREVIEW_COUNT; i++) {
 		cleanup_strvec struct strvec words = { 0 };

@@ -66,6 +66,18 @@ static void actions_become_commands(void **state UNUSED)
 	}
 }
 
+/* Where there are none, Enter is what it is elsewhere. */
+static void enter_shows_changes_line_by_line(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	ui->preview.kind = PREVIEW_CHANGES;
+	check(ui, KEYS(enter), "attach id-a");
+	(void)preview_set(&ui->preview, PREVIEW_CHANGES, "id-a", "main: no commits\n");
+	check(ui, KEYS(enter), "show changes --diff id-a");
+	ui->preview.has_failed = true;
+	check(ui, KEYS(enter), "attach id-a");
+}
+
 static void a_refused_line_stays_open(void **state UNUSED)
 {
 	static const key_code lines[] = { 't', 'M', 'L', 'm' };
@@ -504,6 +516,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_confirmed_is_not_done),
 		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),
 		cmocka_unit_test(a_question_has_keys_of_the_usual_kind),
+		cmocka_unit_test(enter_shows_changes_line_by_line),
 		cmocka_unit_test(a_refused_line_stays_open),
 		cmocka_unit_test(a_typed_line_has_the_keys_of_its_user),
 		cmocka_unit_test(what_is_told_names_the_keys_in_use),

@@ -87,8 +87,8 @@ static const struct action_info actions[ACTION_COUNT] = {
 		.help = "run another command of agentdeck, with the session if it takes one: "
 			"check, up", .needs_session = true },
 	[ACTION_PREVIEW] = { "preview", { KEY_CODE_TAB }, CONTEXT_LIST,
-		.help = "show the session's screen, last reply, conversation, facts, log, or "
-			"nothing" },
+		.help = "show the session's screen, last reply, conversation, facts, log, changes "
+			"(Enter: line by line), or nothing" },
 	[ACTION_PREVIEW_UP] = { "preview-up", { 'K' }, CONTEXT_LIST,
 		.help = "scroll the preview up" },
 	[ACTION_PREVIEW_DOWN] = { "preview-down", { 'J' }, CONTEXT_LIST,

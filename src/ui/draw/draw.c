@@ -356,7 +356,10 @@ static void draw_line_keys(const struct ui *ui, size_t row)
 	const struct line_keys *keys = keys_of_line(ui);
 	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)
 		if (ui->keymap.keys[keys[i].action][0] != KEY_CODE_NONE)
-			column = put_key(ui, row, column, keys[i].action, keys[i].label);
+			column = put_key(ui, row, column, keys[i].action,
+					 keys[i].action == ACTION_ATTACH && ui_has_diff(ui)
+						 ? "show the lines"
+						 : keys[i].label);
 }
 
 static void draw_keys(const struct ui *ui, size_t row)

@@ -237,9 +237,8 @@ static void draw_rule(const struct ui *ui, const struct split *split, const stru
 static size_t first_painted(struct preview *preview, size_t count, size_t room)
 {
 	const size_t last = count > room ? count - room : 0;
-	if (preview->kind != PREVIEW_FACTS)
+	if (!preview_is_from_top(preview->kind))
 		return scrolled_from_end(count, room, &preview->back);
-	/* Facts begin at their top. */
 	if (preview->back > last)
 		preview->back = last;
 	return preview->back;
@@ -249,8 +248,7 @@ void draw_preview(struct ui *ui, const struct split *split)
 {
 	struct preview *preview = &ui->preview;
 	const struct item *item = ui_previewed(ui);
-	const bool is_there = item && preview->shown == preview->kind &&
-			      streq(or_empty(preview->id), item->id);
+	const bool is_there = item && preview_shows(preview, preview->kind, item->id);
 	if (split->height == 0)
 		return;
 	if (!is_there)
@@ -262,7 +260,7 @@ void draw_preview(struct ui *ui, const struct split *split)
 		draw_group_preview(ui, split);
 		return;
 	}
-	if (is_there && is_prose(preview->kind)) {
+	if (is_there && (is_prose(preview->kind) || preview->has_failed)) {
 		draw_prose(preview, split);
 		return;
 	}

@@ -12,8 +12,10 @@
 enum {
 	REST_MS = 80,
 	SCREEN_MS = 200,
-	TYPED_MS = 40, /* between two looks while the user types there */
+	CHANGES_MS = 5000, /* between two looks at the same tree */
+	TYPED_MS = 40,     /* between two looks while the user types there */
 	TIMEOUT_MS = 10000,
+	TREE_MS = 30000,
 	SCREEN_MAX = 4 << 20
 };
 
@@ -29,6 +31,9 @@ struct peek {
 	struct bell *bell;        /* of the screen that is shown */
 	struct process_id server; /* whose screen that is */
 	int64_t looked_ms;        /* when that was last looked at */
+	/* The tree that is looked at beside all others, which need not wait for it; NULL: none. */
+	char *tree_id;
+	int64_t tree_ms; /* when the last such look began */
 };
 
 static struct preview *preview_of(const struct peek *peek)
@@ -63,15 +68,49 @@ static void end_command(struct peek *peek)
 
 /* ---- what a command of agentdeck's says ------------------------------------------------------- */
 
-static void on_result(const struct child_result *result, const struct error *failure, void *context)
+/* The user typed no command, so the text does not begin with its name.  Borrowed. */
+static const char *text_of(const struct child_result *result, const struct error *failure)
 {
-	struct peek *peek = context;
 	const char *text = !result                    ? failure->message
 			   : result->exit_status == 0 ? strbuf_text(&result->output)
 						      : strbuf_text(&result->errors);
-	/* The user typed no command, so the text does not begin with its name. */
-	show(peek, starts_with(text, PREFIX) ? text + strlen(PREFIX) : text);
+	return starts_with(text, PREFIX) ? text + strlen(PREFIX) : text;
+}
+
+static void on_result(const struct child_result *result, const struct error *failure, void *context)
+{
+	struct peek *peek = context;
+	show(peek, text_of(result, failure));
 	end_command(peek);
+}
+
+/* The user may look at something else by now. */
+static void on_changes(const struct child_result *result, const struct error *failure,
+		       void *context)
+{
+	struct peek *peek = context;
+	struct preview *preview = preview_of(peek);
+	cleanup_free char *id = TAKE_PTR(peek->tree_id);
+	if (preview->kind == PREVIEW_CHANGES && streq(or_empty(wanted_id(peek)), id)) {
+		(void)preview_set(preview, PREVIEW_CHANGES, id, text_of(result, failure));
+		preview->has_failed = !result || result->exit_status != 0;
+		*peek->errands->is_changed = true;
+	}
+	peek_settle(peek);
+}
+
+/* A large tree takes its time, and so does the forge that knows the pull request. */
+static void look_at_tree(struct peek *peek, const char *id)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	if (peek->tree_id)
+		return;
+	peek->tree_id = xstrdup(id);
+	peek->tree_ms = clock_ms();
+	preview_of(peek)->is_stale = false;
+	preview_add_words(PREVIEW_CHANGES, id, &words);
+	errand_start(peek->errands, &(struct errand){ .words = &words, .timeout_ms = TREE_MS },
+		     on_changes, peek);
 }
 
 static void run_command(struct peek *peek)
@@ -176,6 +215,10 @@ static void on_rest(void *context)
 		end_bell(peek);
 	if (peek->id || !preview_is_due(preview_of(peek), id))
 		return;
+	if (preview_of(peek)->kind == PREVIEW_CHANGES) {
+		look_at_tree(peek, id);
+		return;
+	}
 	peek->id = xstrdup(id);
 	peek->kind = preview_of(peek)->kind;
 	/* What happens from now on is not in it. */
@@ -194,7 +237,11 @@ void peek_settle(struct peek *peek)
 	const bool is_typing = peek->errands->ui->mode == MODE_AGENT;
 	const int64_t rested = clock_ms() + REST_MS;
 	const int64_t next = peek->looked_ms + (is_typing ? TYPED_MS : SCREEN_MS);
-	if (!is_rung_for(peek, id))
+	const bool is_again = preview_shows(preview_of(peek), PREVIEW_CHANGES, id) &&
+			      peek->tree_ms + CHANGES_MS > rested;
+	if (is_again)
+		set_timer(peek, peek->tree_ms + CHANGES_MS);
+	else if (!is_rung_for(peek, id))
 		set_timer(peek, rested);
 	else
 		set_timer(peek, next > clock_ms() ? next : clock_ms());
@@ -227,5 +274,6 @@ void peek_free(struct peek *peek)
 	end_bell(peek);
 	loop_remove(peek->timer);
 	free(peek->id);
+	free(peek->tree_id);
 	free(peek);
 }

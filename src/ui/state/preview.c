@@ -25,6 +25,7 @@ static const struct {
 	[PREVIEW_TURNS] = { "talk", { "output", "--turns", "20" } },
 	[PREVIEW_FACTS] = { "facts", { "show" } },
 	[PREVIEW_LOG] = { "log", { "logs", "--lines", "100" } },
+	[PREVIEW_CHANGES] = { "changes", { "changes" } },
 };
 
 const char *preview_name(enum preview_kind kind)
@@ -40,17 +41,26 @@ enum preview_kind preview_of_name(const char *name)
 	return (enum preview_kind)kind;
 }
 
+bool preview_is_from_top(enum preview_kind kind)
+{
+	return kind == PREVIEW_FACTS || kind == PREVIEW_CHANGES;
+}
+
 void preview_add_words(enum preview_kind kind, const char *id, struct strvec *ret)
 {
 	strvec_push_array(ret, kinds[kind].words);
 	strvec_push(ret, id);
 }
 
+bool preview_shows(const struct preview *preview, enum preview_kind kind, const char *id)
+{
+	return preview->shown == kind && streq(or_empty(preview->id), id);
+}
+
 bool preview_is_due(const struct preview *preview, const char *id)
 {
 	return id && preview->kind != PREVIEW_NONE &&
-	       (preview->is_stale || preview->shown != preview->kind || !preview->id ||
-		!streq(preview->id, id));
+	       (preview->is_stale || !preview_shows(preview, preview->kind, id));
 }
 
 /* "2026-11-25T16:13:16.306Z info launch pid=140 instance=rrgvp5gz state ..." as "Nov 25 16:13:16
@@ -97,6 +107,7 @@ bool preview_set(struct preview *preview, enum preview_kind kind, const char *id
 {
 	const bool is_same = preview->shown == kind && preview->text &&
 			     streq(preview->text, text) && streq(or_empty(preview->id), id);
+	preview->has_failed = false;
 	if (is_same)
 		return false;
 	/* Another text begins at its own start.  A longer version of this one does not move. */
@@ -113,7 +124,7 @@ bool preview_set(struct preview *preview, enum preview_kind kind, const char *id
 
 void preview_scroll(struct preview *preview, bool is_up)
 {
-	if (is_up != (preview->kind == PREVIEW_FACTS))
+	if (is_up != preview_is_from_top(preview->kind))
 		preview->back += SCROLL_LINES;
 	else
 		preview->back -= preview->back < SCROLL_LINES ? preview->back : SCROLL_LINES;

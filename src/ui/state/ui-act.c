@@ -139,10 +139,21 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	}
 }
 
+bool ui_has_diff(const struct ui *ui)
+{
+	const struct item *item = list_selected(ui->list);
+	return item && ui->preview.kind == PREVIEW_CHANGES && !ui->preview.has_failed &&
+	       preview_shows(&ui->preview, PREVIEW_CHANGES, item->id);
+}
+
 void ui_attach(struct ui *ui, struct wish *ret)
 {
 	const struct item *item = list_selected(ui->list);
-	if (item && item->asks_first) {
+	if (ui_has_diff(ui)) {
+		ret->kind = WISH_SHOW;
+		strvec_push_array(&ret->words,
+				  (const char *const[]){ "changes", "--diff", item->id, NULL });
+	} else if (item && item->asks_first) {
 		strvec_clear(&ui->targets);
 		strvec_push(&ui->targets, item->id);
 		ui_look(ui, ACTION_ATTACH, ret);

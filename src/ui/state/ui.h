@@ -149,6 +149,8 @@ void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_goo
 /* The command of WISH_LAUNCH has ended, and said this, a visible() line. */
 void ui_launched(struct ui *ui, const char *text, bool is_good);
 
+/* Does the preview show changes, which Enter shows line by line? */
+bool ui_has_diff(const struct ui *ui);
 /* The session that the preview shows; NULL: none. */
 struct item *ui_previewed(const struct ui *ui);
 /* WISH_TYPE: all that was taken from ui->typing has arrived. */
