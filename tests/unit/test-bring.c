@@ -511,7 +511,7 @@ static void look_at_push(struct desk *desk, enum workspace_kind kind)
 {
 	cleanup_instance struct instance *instance = begin(desk, kind);
 	cleanup_bring_result struct bring_result result = { 0 };
-	cleanup_forge_request struct forge_request request = { 0 }, again = { 0 }, found = { 0 };
+	cleanup_forge_request struct pull_request request = { 0 }, again = { 0 }, found = { 0 };
 	cleanup_free char *remote = NULL;
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *old = xstrdup(getenv("PATH"));

@@ -5,6 +5,8 @@
  */
 #include "unit/tree-fixture.h"
 
+#include "engine/run/work.h"
+
 #include "model/workspace/changes.h"
 
 #define TREE "default/trees/" ID "/project"
@@ -14,7 +16,7 @@ static struct changes changes_of(struct desk *desk, const struct instance *insta
 {
 	struct changes changes = { 0 };
 	cleanup_error struct error err = { 0 };
-	if (tree_changes(&desk->deck, instance, true, &changes, &err) < 0)
+	if (tree_changes(&desk->deck, instance, true, ASSESS_TIMEOUT_MS, &changes, &err) < 0)
 		fail_msg("%s", err.message);
 	if (changes.unknown.count)
 		fail_msg("%s", changes.unknown.items[0]);
@@ -175,9 +177,39 @@ static void a_session_without_a_tree_is_refused(void **state)
 	cleanup_instance struct instance *instance = new_instance(ID, "x");
 	cleanup_error struct error err = { 0 };
 	struct changes changes = { 0 };
-	assert_int_equal(tree_changes(&desk->deck, instance, false, &changes, &err), -1);
+	assert_int_equal(
+		tree_changes(&desk->deck, instance, false, ASSESS_TIMEOUT_MS, &changes, &err), -1);
 	assert_int_equal(err.code, ERROR_INVALID);
 	assert_non_null(strstr(err.message, "has no tree to itself"));
+}
+
+/* A list knows it from the manifest, and nothing is written that is not new. */
+static void what_was_seen_is_kept(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_changes struct changes changes = { 0 };
+	cleanup_store_rows struct store_rows rows = { 0 }, later = { 0 };
+	const struct work_wish wish = { .asks_forge = true };
+	do_sh(desk, "cd " TREE " && echo b >b && git add b && " MINE
+		    " commit -q -m two && echo c >c && echo d >>a");
+	assert_int_equal(work_look(&desk->deck, instance, &wish, &changes, NULL), 0);
+	assert_int_equal(instance->workspace->seen.commits, 1);
+	work_keep(&desk->deck, instance);
+	assert_int_equal(store_list(desk->deck.store, &rows, NULL), 0);
+	const struct seen_work *seen = &rows.rows[0].seen;
+	cleanup_free char *text = seen_work_text(seen);
+	assert_string_equal(text, "1 commit on agentdeck/fix-it, 1 file, not merged, "
+				  "2 files not committed");
+	assert_int_equal(seen->at / 1000, instance->workspace->seen.at / 1000);
+	instance->workspace->seen.at++;
+	work_keep(&desk->deck, instance);
+	instance->workspace->seen.uncommitted--;
+	assert_int_equal(store_list(desk->deck.store, &later, NULL), 0);
+	assert_int_equal(later.rows[0].seen.at, seen->at);
+	work_keep(&desk->deck, instance);
+	assert_int_equal(store_list(desk->deck.store, &later, NULL), 0);
+	assert_int_equal(later.rows[0].seen.uncommitted, 1);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------ */
@@ -250,6 +282,7 @@ int main(void)
 		DESK_TEST(a_tree_that_is_gone_has_its_commits),
 		DESK_TEST(files_of_a_submodule_are_seen),
 		DESK_TEST(a_session_without_a_tree_is_refused),
+		DESK_TEST(what_was_seen_is_kept),
 		cmocka_unit_test(an_answer_reaches_a_terminal_only_cleaned),
 		cmocka_unit_test(what_is_no_answer_is_refused),
 		cmocka_unit_test(long_lists_are_counted),

@@ -121,6 +121,11 @@ holds 1 'session changes' one
 ( cd "$root/work" && git init -q -b main && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one )
 holds 0 add "$root/work" --worktree -t changed --agent demo
 printf 'u\n' >"$(agentdeck path changed)/new"
+{ agentdeck start changed && agentdeck stop changed; } >/dev/null || fail "changed did not run"
+holds 0 list
+grep -A 5 '"work": {' "$root/out" | grep -q '"uncommitted": 1' || fail "stop: $(<"$root/out")"
+table=$(agentdeck list --no-trunc)
+[[ $table = *' WORK'*'0 commits, 1 open ('*' ago)'* ]] || fail "list: $table"
 holds 0 'session changes' changed --diff
 grep -q '"path": "new"' "$root/out" || fail "changes: $(<"$root/out")"
 ( cd "$(agentdeck path changed)" && git add new && git -c user.name=a -c user.email=a@b commit -q -m new )
@@ -130,7 +135,7 @@ git init -q --bare "$root/remote" && git -C "$root/work" remote add origin "$roo
 holds 0 'session push' changed
 holds 64 'session changes' changed changed
 holds 0 'session show' changed
-grep -q '"is_merged": true' "$root/out" || fail "show: $(<"$root/out")"
+grep -A 5 '"work": {' "$root/out" | grep -q '"merged": "yes"' || fail "show: $(<"$root/out")"
 grep -q '"workspace": "worktree"' "$root/out" || fail "show: $(<"$root/out")"
 holds 0 add "$root/work" --clone -t cloned --agent demo
 holds 0 'session changes' cloned
@@ -142,7 +147,7 @@ mv "$root/moved" "$(agentdeck path cloned)"
 { agentdeck remove cloned && agentdeck prune --force; } >/dev/null || fail "cloned is not removed"
 holds 0 'session changes' changed
 table=$(agentdeck changes changed changed)
-[[ $table =~ 'FILE'\ +'changed'.*'(commits)'\ +'1, merged into main'.*'new'\ +'+1 -0' ]] || fail "changes: $table"
+[[ $table =~ 'FILE'\ +'changed'.*'(commits)'\ +'1, merged'.*'new'\ +'+1 -0' ]] || fail "changes: $table"
 grep -q '"merged": "yes"' "$root/out" || fail "changes: $(<"$root/out")"
 holds 1 'session merge' one
 holds 1 'session push' one

@@ -8,7 +8,9 @@
 
 #define WHOLE                                                                                      \
 	"{\"kind\":\"clone\",\"source\":\"/a\",\"path\":\"/t/a\",\"branch\":\"b\",\"base\":\"c\"," \
-	"\"has_branch\":true,\"made\":true,\"later\":[1]}"
+	"\"has_branch\":true,\"made\":true,\"later\":[1],"                                         \
+	"\"seen\":{\"at\":\"2026-11-27T10:00:00.000Z\",\"branch\":\"b\",\"commits\":2,"            \
+	"\"merged\":\"squashed\",\"request\":7,\"request_state\":\"OPEN\"}}"
 
 static void json_and_back_is_the_same(void **state UNUSED)
 {
@@ -19,6 +21,8 @@ static void json_and_back_is_the_same(void **state UNUSED)
 	assert_int_equal(workspace->kind, WORKSPACE_CLONE);
 	assert_string_equal(workspace->path, "/t/a");
 	assert_true(workspace->has_branch && workspace->is_made && !workspace->may_be_lost);
+	cleanup_free char *text = seen_work_text(&workspace->seen);
+	assert_string_equal(text, "2 commits on b, squash-merged, pull request 7 OPEN");
 	cleanup_json struct json_object *again = workspace_to_json(workspace);
 	assert_true(json_object_equal(object, again));
 }

@@ -4,8 +4,8 @@
 #include "cli/show/output.h"
 #include "cli/show/pager.h"
 #include "cli/show/table.h"
-#include "engine/workspace/bring.h"
-#include "engine/workspace/tree.h"
+#include "driver/forge/forge.h"
+#include "engine/run/work.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-enum { COMMITS_SHOWN = 20, ID_SHOWN = 9, REQUEST_MS = 5000, COMPARED_MOST = 8 };
+enum { COMMITS_SHOWN = 20, ID_SHOWN = 9, COMPARED_MOST = 8 };
 
 /* ---- text: what comes from the tree is in the form that a terminal shows ---- */
 
@@ -69,7 +69,7 @@ static void print_upstream(const struct changes *changes)
 		       changes->upstream.name, changes->upstream.ahead, changes->upstream.behind);
 }
 
-static void print_changes(const struct changes *changes, const struct forge_request *request)
+static void print_changes(const struct changes *changes, const struct pull_request *request)
 {
 	const int64_t count = (int64_t)changes->commit_count + changes->more_commits;
 	cleanup_free char *commits = count_text(count, "commit");
@@ -78,7 +78,7 @@ static void print_changes(const struct changes *changes, const struct forge_requ
 	       count ? commits : "no commits", count ? ", " : "", count ? merged : "");
 	print_commits(changes);
 	print_upstream(changes);
-	if (request)
+	if (request->number)
 		printf("pull request: %" PRId64 ", %s%s, %s\n", request->number,
 		       request->is_draft ? "draft, " : "", request->state, request->url);
 	print_files("committed", &changes->committed);
@@ -127,9 +127,14 @@ static void add_row(struct table *table, const struct compared *compared, const 
 
 static char *commits_text(const struct changes *changes, const char *name UNUSED)
 {
-	cleanup_free char *merged = changes_merged_text(changes);
+	static const char *const merged[] = {
+		[MERGED_UNKNOWN] = "",
+		[MERGED_NO] = "",
+		[MERGED_YES] = ", merged",
+		[MERGED_SQUASHED] = ", squashed",
+	};
 	const int64_t count = (int64_t)changes->commit_count + changes->more_commits;
-	return xasprintf("%" PRId64 ", %s", count, merged);
+	return xasprintf("%" PRId64 "%s", count, merged[changes->merged]);
 }
 
 static char *open_text(const struct changes *changes, const char *name UNUSED)
@@ -184,6 +189,7 @@ static int compare(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct several_verb verb = { 0 };
+	const struct work_wish wish = { 0 };
 	cleanup_several struct several several = { 0 };
 	CLEANUP(compared_free) struct compared compared = { .headings = { "FILE" } };
 	if (app->json || given->diff)
@@ -197,9 +203,10 @@ static int compare(struct app *app, struct error *err)
 		cleanup_instance struct instance *instance = NULL;
 		compared.headings[i + 1] = several.rows[i]->title;
 		if (deck_load(&app->deck, several.rows[i]->base, &instance, err) < 0 ||
-		    tree_changes(&app->deck, instance, false, &compared.changes[i], err) < 0)
+		    work_look(&app->deck, instance, &wish, &compared.changes[i], err) < 0)
 			return -1;
 		compared.count++;
+		work_keep(&app->deck, instance);
 	}
 	print_compared(app, &compared);
 	return 0;
@@ -207,28 +214,14 @@ static int compare(struct app *app, struct error *err)
 
 /* ---- the command ---- */
 
-/* NULL: there is none.  That the forge does not answer is no failure. */
-static const struct forge_request *find_request(const struct instance *instance,
-						const struct changes *changes,
-						struct forge_request *ret)
-{
-	cleanup_error struct error err = { 0 };
-	if (!changes->branch)
-		return NULL;
-	int r = bring_find_request(instance, changes->branch, REQUEST_MS, ret, &err);
-	if (r < 0)
-		complain("its pull request is not known: %s", err.message);
-	return r == 0 ? ret : NULL;
-}
-
 static void print_json_changes(const struct store_row *row, const struct instance *instance,
-			       const struct changes *changes, const struct forge_request *request)
+			       const struct changes *changes, const struct pull_request *request)
 {
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "path", instance->workspace->path);
 	json_set_string(object, "source", instance->workspace->source);
 	json_set(object, "changes", changes_to_json(changes));
-	json_set(object, "pull_request", request ? forge_to_json(request) : NULL);
+	json_set(object, "pull_request", request->number ? forge_to_json(request) : NULL);
 	print_json(object);
 	json_object_put(object);
 }
@@ -249,15 +242,17 @@ static int cmd_session_changes(struct app *app, struct error *err)
 	const struct store_row *row = app->session;
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_changes struct changes changes = { 0 };
-	cleanup_forge_request struct forge_request found = { 0 };
+	const bool is_diff = given->diff && !app->json;
+	const struct work_wish wish = { .with_diff = given->diff, .asks_forge = !is_diff };
 	if (app->operands.count > 1)
 		return compare(app, err);
 	if (deck_load(&app->deck, row->base, &instance, err) < 0 ||
-	    tree_changes(&app->deck, instance, given->diff, &changes, err) < 0)
+	    work_look(&app->deck, instance, &wish, &changes, err) < 0)
 		return -1;
-	if (given->diff && !app->json)
+	work_keep(&app->deck, instance);
+	if (is_diff)
 		return show_diff(&changes, err);
-	const struct forge_request *request = find_request(instance, &changes, &found);
+	const struct pull_request *request = &instance->workspace->seen.request;
 	if (app->json)
 		print_json_changes(row, instance, &changes, request);
 	else

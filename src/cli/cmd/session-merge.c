@@ -5,6 +5,7 @@
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/run/stop.h"
+#include "engine/run/work.h"
 #include "engine/workspace/bring.h"
 #include "engine/workspace/tree.h"
 
@@ -134,6 +135,8 @@ static int cmd_session_merge(struct app *app, struct error *err)
 	    bring_merge(&app->deck, instance, &order, &result, err) < 0)
 		return -1;
 	const bool is_conflict = result.outcome == BRING_CONFLICT;
+	if (!is_conflict)
+		work_look_again(&app->deck, instance, false);
 	if (app->json)
 		print_json_merge(app, instance, &result);
 	else if (is_conflict)

@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 #include "driver/forge/forge.h"
+#include "engine/run/work.h"
 #include "engine/workspace/bring.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ static const struct command_option options[] = {
 };
 
 static void print_result(const struct app *app, const struct bring_result *result,
-			 const char *remote, const struct forge_request *request)
+			 const char *remote, const struct pull_request *request)
 {
 	struct json_object *object = json_success(app->session->id, app->session->title);
 	cleanup_free char *branch = visible(result->branch);
@@ -39,7 +40,7 @@ static int cmd_session_push(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_bring_result struct bring_result result = { 0 };
-	cleanup_forge_request struct forge_request request = { 0 };
+	cleanup_forge_request struct pull_request request = { 0 };
 	cleanup_free char *remote = NULL;
 	if (deck_load(&app->deck, app->session->base, &instance, err) < 0 ||
 	    bring_push(&app->deck, instance, &result, &remote, err) < 0)
@@ -47,6 +48,7 @@ static int cmd_session_push(struct app *app, struct error *err)
 	/* The branch is pushed: again does no harm. */
 	if (given->request && bring_request(instance, &result, &request, err) < 0)
 		return error_prefix(err, "%s was pushed to %s", result.branch, remote);
+	work_look_again(&app->deck, instance, given->request);
 	print_result(app, &result, remote, given->request ? &request : NULL);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/run/correct.h"
 #include "engine/run/outside.h"
+#include "engine/run/work.h"
 #include "engine/terminal/terminal.h"
 #include "model/agent/display.h"
 #include "model/plan/recreate.h"
@@ -193,18 +194,6 @@ static char *unreported(struct app *app, const struct instance *instance)
 	return unreported_why(&app->deck, instance, agent);
 }
 
-static struct json_object *json_of_work(const struct workspace *workspace)
-{
-	struct tree_work work;
-	if (!workspace || !tree_look_at_work(workspace, &work))
-		return NULL;
-	struct json_object *object = json_object_new_object();
-	json_set_string(object, "branch", workspace->branch);
-	json_set_int(object, "commits", work.commits);
-	json_set_bool(object, "is_merged", work.is_merged);
-	return object;
-}
-
 static struct json_object *json_of_all(struct app *app, const struct store_row *row,
 				       const struct view *view, const struct instance *instance,
 				       const struct told *told)
@@ -230,7 +219,6 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	json_set(object, "tree",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
-	json_set(object, "work", json_of_work(instance->workspace));
 	json_set(object, "recipe", recipe_to_json(instance->recipe));
 	cleanup_strvec struct strvec inside = { 0 };
 	list_inside(instance, &inside);
@@ -470,6 +458,21 @@ static void print_recipe(const struct instance *instance)
 	print_container_limits(recipe);
 }
 
+/* That of a tree that was freed has lines of its own. */
+static void print_work(struct app *app, const struct instance *instance)
+{
+	const struct seen_work *seen = &instance->workspace->seen;
+	char date[CLOCK_TEXT_SIZE];
+	if (!seen->at || instance->ending.stage == ENDING_FREED)
+		return;
+	cleanup_free char *work = seen_work_text(seen);
+	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
+	cleanup_free char *look = xasprintf("%s, at %s: agentdeck changes %s", work,
+					    clock_local(seen->at, date), hint);
+	line("  work", look);
+	line("  request", seen->request.url);
+}
+
 static void print_workspace(struct app *app, const struct instance *instance)
 {
 	const struct workspace *workspace = instance->workspace;
@@ -479,13 +482,7 @@ static void print_workspace(struct app *app, const struct instance *instance)
 					    workspace->source);
 	line("  made as", what);
 	line("  branch", workspace->branch);
-	/* That of a tree that was freed has lines of its own. */
-	cleanup_free char *work = instance->ending.stage == ENDING_FREED
-					  ? NULL
-					  : tree_work_text(workspace);
-	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
-	cleanup_free char *look = work ? xasprintf("%s: agentdeck changes %s", work, hint) : NULL;
-	line("  work", look);
+	print_work(app, instance);
 	if (workspace->setup == SETUP_NONE)
 		return;
 	cleanup_free char *log = setup_log(&app->deck, instance);
@@ -570,6 +567,15 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Go to it with", attach);
 }
 
+/* What cannot be seen now is shown as it was. */
+static void look_at_work(struct app *app, struct instance *instance, struct store_row *row)
+{
+	if (!instance->workspace || !instance->workspace->is_made)
+		return;
+	work_look_again(&app->deck, instance, true);
+	row->seen = instance->workspace->seen;
+}
+
 static int cmd_session_show(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -590,11 +596,13 @@ static int cmd_session_show(struct app *app, struct error *err)
 	}
 	view_ask(&app->deck, instance);
 	statusline_look(&app->deck, app->deck.store, row);
+	struct store_row now = *row;
+	look_at_work(app, instance, &now);
 	cleanup_view struct view view = view_of(row);
 	CLEANUP(told_free) struct told told = { 0 };
 	read_transcript(app, instance, &told);
 	if (app->json) {
-		cleanup_json struct json_object *object = json_of_all(app, row, &view, instance,
+		cleanup_json struct json_object *object = json_of_all(app, &now, &view, instance,
 								      &told);
 		print_json(object);
 	} else {

@@ -5,20 +5,22 @@
 #include "engine/roster/facts.h"
 #include "model/session/naming.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-#define USUAL_COLUMNS "title,group,agent,status,since,age"
+#define USUAL_COLUMNS "title,group,agent,status,since,age,work"
 
 /* ---- columns ---------------------------------------------------------------------------------- */
 
 const char *const listing_columns[LISTING_COLUMNS] = {
-	"title", "id", "group", "agent", "status", "since", "age", "used", "path", "conversation",
+	"title", "id",   "group", "agent",        "status", "since",
+	"age",   "used", "path",  "conversation", "work",
 };
 
 /* By the indexes of listing_columns. */
 static const struct column {
 	const char *heading;
-	enum { COLUMN_TEXT, COLUMN_TIME, COLUMN_STATUS } kind;
+	enum { COLUMN_TEXT, COLUMN_TIME, COLUMN_STATUS, COLUMN_WORK } kind;
 	size_t offset; /* in struct facts */
 } columns[LISTING_COLUMNS] = {
 	{ "TITLE", COLUMN_TEXT, offsetof(struct facts, title) },
@@ -31,7 +33,32 @@ static const struct column {
 	{ "USED", COLUMN_TIME, offsetof(struct facts, used_us) },
 	{ "PATH", COLUMN_TEXT, offsetof(struct facts, directory) },
 	{ "CONVERSATION", COLUMN_TEXT, offsetof(struct facts, session_id) },
+	{ "WORK", COLUMN_WORK, 0 },
 };
+
+/* "2 commits, merged, 1 open, #7 OPEN (3 h ago)"; "": it was not looked at.  The caller frees. */
+static char *work_cell(const struct seen_work *work)
+{
+	static const char *const merged[] = {
+		[MERGED_UNKNOWN] = "",
+		[MERGED_NO] = "",
+		[MERGED_YES] = ", merged",
+		[MERGED_SQUASHED] = ", squashed",
+	};
+	cleanup_strbuf struct strbuf text = { 0 };
+	char span[CLOCK_TEXT_SIZE];
+	if (!work)
+		return xstrdup("");
+	strbuf_addf(&text, "%" PRId64 " commit%s%s", work->commits, work->commits == 1 ? "" : "s",
+		    work->commits ? merged[work->merged] : "");
+	if (work->uncommitted)
+		strbuf_addf(&text, ", %" PRId64 " open", work->uncommitted);
+	if (work->request.number)
+		strbuf_addf(&text, ", #%" PRId64 " %s", work->request.number,
+			    or_empty(work->request.state));
+	strbuf_addf(&text, " (%s ago)", clock_span(clock_wall_us() - work->at, span));
+	return strbuf_take(&text);
+}
 
 /* "3 min" since a time; "" if it is not known.  The caller frees. */
 static char *cell_of(const struct column *column, const struct facts *facts,
@@ -41,6 +68,8 @@ static char *cell_of(const struct column *column, const struct facts *facts,
 	char span[CLOCK_TEXT_SIZE];
 	if (column->kind == COLUMN_STATUS)
 		return view_text(view);
+	if (column->kind == COLUMN_WORK)
+		return work_cell(facts->work);
 	if (column->kind == COLUMN_TEXT)
 		return xstrdup(or_empty(*(const char *const *)fact));
 	const int64_t then_us = *(const int64_t *)fact;
@@ -112,6 +141,7 @@ int listing_set_columns(struct listing *listing, const char *text, struct error 
 					   &listing->columns);
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		add_word(&known, listing_columns[i]);
+	listing->is_usual = !text;
 	return unknown ? error_set(err, ERROR_USAGE, "unknown column '%s': choose from %s", unknown,
 				   strbuf_text(&known))
 		       : 0;
@@ -189,14 +219,27 @@ void listing_select(struct listing *listing, const struct roster *roster)
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
+static bool any_has_work(const struct listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		if (listing->shown[i]->row.seen.at)
+			return true;
+	return false;
+}
+
 struct table *listing_table(const struct listing *listing, const struct app *app)
 {
-	const size_t count = listing->columns.count;
-	cleanup_free const struct column **chosen = xcalloc(count + 1, sizeof(*chosen));
-	cleanup_free const char **headings = xcalloc(count + 1, sizeof(*headings));
-	for (size_t i = 0; i < count; i++) {
-		chosen[i] = column_named(listing->columns.items[i]);
-		headings[i] = chosen[i]->heading;
+	size_t count = 0;
+	const bool has_work = !listing->is_usual || any_has_work(listing);
+	cleanup_free const struct column **chosen = xcalloc(listing->columns.count + 1,
+							    sizeof(*chosen));
+	cleanup_free const char **headings = xcalloc(listing->columns.count + 1, sizeof(*headings));
+	for (size_t i = 0; i < listing->columns.count; i++) {
+		const struct column *column = column_named(listing->columns.items[i]);
+		if (column->kind == COLUMN_WORK && !has_work)
+			continue;
+		headings[count] = column->heading;
+		chosen[count++] = column;
 	}
 	struct table *table = table_new(app, headings);
 	for (size_t i = 0; i < listing->count; i++) {

@@ -21,6 +21,7 @@ struct listing {
 	struct strvec statuses; /* only those that are one of these; empty: all */
 	struct strvec columns;  /* names, in order */
 	enum listing_order order;
+	bool is_usual; /* a column that is empty for all is left out where it may be */
 	/* what listing_select() found; the entries belong to the roster */
 	struct roster_entry **shown;
 	size_t count;
@@ -33,9 +34,9 @@ enum { LISTING_STATUSES = 9 };
 extern const char *const listing_statuses[LISTING_STATUSES];
 
 /* The names of all columns. */
-enum { LISTING_COLUMNS = 10 };
+enum { LISTING_COLUMNS = 11 };
 extern const char *const listing_columns[LISTING_COLUMNS];
-#define LISTING_ALL_COLUMNS "title,id,group,agent,status,since,age,used,path,conversation"
+#define LISTING_ALL_COLUMNS "title,id,group,agent,status,since,age,used,path,conversation,work"
 
 /* Read words with commas between them: states and activities; names of columns (NULL: the usual
  * ones).  ERROR_USAGE names those that exist. */

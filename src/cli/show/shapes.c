@@ -48,6 +48,37 @@ static void write_shared(struct json_writer *writer, const struct shared_convers
 	json_write_end(writer, '}');
 }
 
+static void write_request(struct json_writer *writer, const struct pull_request *request)
+{
+	if (!request->number) {
+		json_write_string(writer, "pull_request", NULL);
+		return;
+	}
+	json_write_begin(writer, "pull_request", '{');
+	json_write_int(writer, "number", request->number);
+	json_write_string(writer, "state", request->state);
+	json_write_string(writer, "url", request->url);
+	json_write_bool(writer, "is_draft", request->is_draft);
+	json_write_end(writer, '}');
+}
+
+static void write_work(struct json_writer *writer, const struct seen_work *work)
+{
+	if (!work) {
+		json_write_string(writer, "work", NULL);
+		return;
+	}
+	json_write_begin(writer, "work", '{');
+	json_write_string(writer, "branch", work->branch);
+	json_write_int(writer, "commits", work->commits);
+	json_write_int(writer, "files", work->files);
+	json_write_int(writer, "uncommitted", work->uncommitted);
+	json_write_string(writer, "merged", changes_merged_words[work->merged]);
+	write_request(writer, &work->request);
+	json_write_time(writer, "seen_at", work->at);
+	json_write_end(writer, '}');
+}
+
 void json_write_facts(struct json_writer *writer, const struct facts *facts, bool is_removed)
 {
 	json_write_string(writer, "id", facts->key.id);
@@ -73,6 +104,7 @@ void json_write_facts(struct json_writer *writer, const struct facts *facts, boo
 	json_write_string(writer, "held", facts->held);
 	json_write_string(writer, "backend", facts->backend);
 	json_write_string(writer, "workspace", facts->workspace);
+	write_work(writer, facts->work);
 	json_write_bool(writer, "asks_first", facts->asks_first);
 	json_write_time(writer, "created_at", facts->created_us);
 	json_write_time(writer, "last_used_at", facts->used_us);

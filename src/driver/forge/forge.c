@@ -11,14 +11,14 @@ extern char **environ;
 
 enum { MAKE_MS = 2 * 60 * 1000 };
 
-void forge_request_free(struct forge_request *request)
+void forge_request_free(struct pull_request *request)
 {
 	free(request->state);
 	free(request->url);
-	*request = (struct forge_request){ 0 };
+	*request = (struct pull_request){ 0 };
 }
 
-struct json_object *forge_to_json(const struct forge_request *request)
+struct json_object *forge_to_json(const struct pull_request *request)
 {
 	struct json_object *json = json_object_new_object();
 	json_set_int(json, "number", request->number);
@@ -57,7 +57,7 @@ static int run(const char *repository, const char *const *argv, int timeout_ms,
 	return child_run(&request, timeout_ms, ret, err);
 }
 
-static int parse(const struct child_result *result, struct forge_request *ret, struct error *err)
+static int parse(const struct child_result *result, struct pull_request *ret, struct error *err)
 {
 	cleanup_json struct json_object *all = NULL;
 	if (json_parse(strbuf_text(&result->output), result->output.length, "gh", &all, err) < 0)
@@ -72,7 +72,7 @@ static int parse(const struct child_result *result, struct forge_request *ret, s
 	const char *url = json_get_string(json, "url", NULL);
 	if (number <= 0 || !state || !url)
 		return error_set(err, ERROR_CORRUPT, "gh: an unexpected answer");
-	*ret = (struct forge_request){
+	*ret = (struct pull_request){
 		.number = number,
 		.state = visible(state),
 		.url = visible(url),
@@ -81,8 +81,8 @@ static int parse(const struct child_result *result, struct forge_request *ret, s
 	return 0;
 }
 
-int forge_find(const char *repository, const char *branch, int timeout_ms,
-	       struct forge_request *ret, struct error *err)
+int forge_find(const char *repository, const char *branch, int timeout_ms, struct pull_request *ret,
+	       struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	/* "pr view" would take a branch "7" for the number of another request. */

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_FORMAT = 10 };
+enum { INDEX_FORMAT = 11 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -62,6 +62,16 @@ static const struct field columns[] = {
 	FIELD(struct store_row, ending, "ending", .words = ending_stage_words),
 	FIELD(struct store_row, workspace, "workspace"),
 	FIELD(struct store_row, run.pid_namespace, "pid_namespace"),
+	FIELD(struct store_row, seen.at, "seen_at"),
+	FIELD(struct store_row, seen.branch, "seen_branch"),
+	FIELD(struct store_row, seen.commits, "seen_commits"),
+	FIELD(struct store_row, seen.files, "seen_files"),
+	FIELD(struct store_row, seen.uncommitted, "seen_uncommitted"),
+	FIELD(struct store_row, seen.merged, "seen_merged", .words = changes_merged_words),
+	FIELD(struct store_row, seen.request.number, "request"),
+	FIELD(struct store_row, seen.request.state, "request_state"),
+	FIELD(struct store_row, seen.request.url, "request_url"),
+	FIELD(struct store_row, seen.request.is_draft, "request_is_draft"),
 };
 enum { COLUMN_COUNT = ARRAY_SIZE(columns) };
 
@@ -215,6 +225,7 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.ending = instance->ending.stage,
 		.workspace = workspace ? (char *)(uintptr_t)workspace_kind_name(workspace->kind)
 				       : NULL,
+		.seen = workspace ? workspace->seen : (struct seen_work){ 0 },
 	};
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
 		pack_column(&columns[i], &row, storage);

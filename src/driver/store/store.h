@@ -111,8 +111,9 @@ struct store_row {
 	char *base, *id, *title, *group, *agent, *backend, *session_id, *notes;
 	/* instance_lookup_directory(), instance_owner_directory() */
 	char *lookup_directory, *owner_directory;
-	char *copy_of;   /* as in struct instance */
-	char *workspace; /* workspace_kind_name() of its own tree; NULL: it has none */
+	char *copy_of;         /* as in struct instance */
+	char *workspace;       /* workspace_kind_name() of its own tree; NULL: it has none */
+	struct seen_work seen; /* in that; borrowed from storage */
 	enum instance_state state;
 	enum instance_desired desired;
 	enum ending_stage ending;

@@ -77,6 +77,7 @@ struct facts facts_of(const struct roster_entry *entry)
 		.held = row->held,
 		.runs_on = view->host,
 		.shared = view->note == VIEW_SHARING ? &row->shared : NULL,
+		.work = row->seen.at ? &row->seen : NULL,
 		.doing = doing_of(view),
 		.state = view->state,
 		.marks = marks_of(entry),

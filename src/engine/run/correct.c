@@ -14,8 +14,7 @@
 
 enum { CORRECT_MS = 50 };
 
-/* Another user's manifests (root's look at them) would become the looker's own. */
-static bool is_own(const struct store *store)
+bool correct_may_write(const struct store *store)
 {
 	struct stat st;
 	return fstat(store_profile_directory(store), &st) == 0 && st.st_uid == geteuid();
@@ -55,7 +54,7 @@ static bool correct(struct deck *deck, struct store *store, const char *base)
 	cleanup_store_lock struct store_lock *lock = NULL;
 	cleanup_instance struct instance *instance = NULL;
 	const char *why;
-	if (!is_own(store) || store_lock(store, base, 0, &lock, NULL) != 0 ||
+	if (!correct_may_write(store) || store_lock(store, base, 0, &lock, NULL) != 0 ||
 	    store_load_locked(lock, &instance, NULL) != 0)
 		return false;
 	const struct place_run run = place_run_of(instance);

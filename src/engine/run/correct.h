@@ -10,6 +10,10 @@
 
 #include "engine/roster/roster.h"
 
+/* Are the manifests the caller's own?  Those of another user (root looks at them) would become the
+ * caller's. */
+bool correct_may_write(const struct store *store);
+
 /* One look at the sessions of the wish, and what is stored and not true is corrected, for 50 ms at
  * the most.  The rows are those from before: their views are the same. */
 int correct_list(struct deck *deck, const struct roster_wish *wish, struct roster **ret,

@@ -6,6 +6,7 @@
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/stop.h"
 #include "engine/run/undo.h"
+#include "engine/run/work.h"
 #include "engine/workspace/tree.h"
 #include "engine/workspace/users.h"
 
@@ -100,6 +101,8 @@ static int gather(const struct operation *operation, const struct ending_order *
 	int r = tree_judge(deck, instance, verdict, err);
 	if (r < 0 || look_for_processes(operation, &facts->has_processes, err) < 0)
 		return -1;
+	if (r == 0)
+		work_look_at_end(operation);
 	facts->has_tree = r == 0;
 	facts->is_safe = verdict_is_safe(verdict);
 	/* An ignored file is not always one that can be made again. */

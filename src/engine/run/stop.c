@@ -14,6 +14,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/undo.h"
+#include "engine/run/work.h"
 #include "engine/workspace/tree.h"
 #include "engine/workspace/users.h"
 #include "model/session/naming.h"
@@ -111,8 +112,11 @@ int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, st
 	const struct instance *instance = operation->instance;
 	const enum instance_activity before = statusline_activity(instance->run.directory);
 	bool was_running;
-	if (lifecycle_end_locked(operation, EVENT_STOP_WANTED, &was_running, err) < 0 ||
-	    note_stopped(operation, err) < 0)
+	if (lifecycle_end_locked(operation, EVENT_STOP_WANTED, &was_running, err) < 0)
+		return -1;
+	if (was_running)
+		work_look_at_end(operation);
+	if (note_stopped(operation, err) < 0)
 		return -1;
 	statusline_follow(operation->deck->store, instance->base, before, ACTIVITY_UNKNOWN);
 	log_info("stopped%s", was_running ? "" : " (was not running)");

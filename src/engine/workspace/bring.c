@@ -376,7 +376,7 @@ int bring_push(struct deck *deck, const struct instance *instance, struct bring_
 }
 
 int bring_find_request(const struct instance *instance, const char *branch, int timeout_ms,
-		       struct forge_request *ret, struct error *err)
+		       struct pull_request *ret, struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
 	cleanup_free char *key = xasprintf("branch.%s.remote", branch);
@@ -387,7 +387,7 @@ int bring_find_request(const struct instance *instance, const char *branch, int 
 }
 
 int bring_request(const struct instance *instance, const struct bring_result *result,
-		  struct forge_request *ret, struct error *err)
+		  struct pull_request *ret, struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
 	int r = forge_find(workspace->source, result->branch, REQUEST_MS, ret, err);

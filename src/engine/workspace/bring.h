@@ -48,9 +48,9 @@ int bring_push(struct deck *deck, const struct instance *instance, struct bring_
 
 /* Find the pull request of a pushed branch, or make it.  *ret: forge_request_free(). */
 int bring_request(const struct instance *instance, const struct bring_result *result,
-		  struct forge_request *ret, struct error *err);
+		  struct pull_request *ret, struct error *err);
 
 /* The pull request of the branch, if that was pushed from the repository.  FORGE_NONE: it has none,
  * or that cannot be asked. */
 int bring_find_request(const struct instance *instance, const char *branch, int timeout_ms,
-		       struct forge_request *ret, struct error *err);
+		       struct pull_request *ret, struct error *err);

@@ -28,7 +28,7 @@ static int find_record(const struct deck *deck, const struct instance *instance,
 }
 
 int tree_changes(const struct deck *deck, const struct instance *instance, bool with_diff,
-		 struct changes *ret, struct error *err)
+		 int timeout_ms, struct changes *ret, struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
 	cleanup_origin struct origin origin = { 0 };
@@ -43,5 +43,5 @@ int tree_changes(const struct deck *deck, const struct instance *instance, bool 
 	if (find_record(deck, instance, &origin, err) < 0)
 		return -1;
 	replace_string(&origin.into, workspace->base_branch);
-	return assess_changes(&origin, with_diff, ASSESS_TIMEOUT_MS, ret, err);
+	return assess_changes(&origin, with_diff, timeout_ms, ret, err);
 }

@@ -56,7 +56,7 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
  * instance has no tree to itself; ERROR_NOT_FOUND: nothing of it is there.  What cannot be found
  * out is in ret->unknown.  *ret: changes_free(). */
 int tree_changes(const struct deck *deck, const struct instance *instance, bool with_diff,
-		 struct changes *ret, struct error *err);
+		 int timeout_ms, struct changes *ret, struct error *err);
 
 /* May what is at the tree's path be deleted?  It is in the directory of the profile, or below the
  * root of the configuration, or the record beside the tree's session names it.  ERROR_EXISTS. */

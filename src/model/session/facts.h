@@ -55,6 +55,7 @@ struct facts {
 	const char *held;                         /* why it is not restarted automatically */
 	const char *runs_on;                      /* the other machine that has its run */
 	const struct shared_conversation *shared; /* of one that runs in another's conversation */
+	const struct seen_work *work;             /* in its own tree, when that was looked at */
 	enum doing doing;
 	enum instance_state state; /* as far as is known */
 	unsigned marks;

@@ -10,6 +10,8 @@
 #include "base/jsonio.h"
 #include "base/text.h"
 
+#include <stdint.h>
+
 struct fields;
 
 enum workspace_kind {
@@ -23,6 +25,35 @@ enum workspace_setup {
 	SETUP_WANTED,
 	SETUP_FAILED, /* the next start tries it again */
 };
+
+/* Is the work in the branch that it is to be merged into, or in a default branch? */
+enum changes_merged {
+	MERGED_UNKNOWN,
+	MERGED_NO,
+	MERGED_YES,
+	MERGED_SQUASHED, /* its content is, under other commits */
+};
+extern const char *const changes_merged_words[];
+
+struct pull_request {
+	int64_t number; /* 0: there is none, or that is not known */
+	char *state;    /* "OPEN", "MERGED", "CLOSED" */
+	char *url;
+	bool is_draft;
+};
+
+/* The work in the tree, as it was last looked at. */
+struct seen_work {
+	int64_t at;             /* since the Epoch; 0: never */
+	char *branch;           /* that was checked out; NULL: none */
+	int64_t commits, files; /* of its own, and what they change */
+	int64_t uncommitted;    /* files with changes that are in no commit, and untracked ones */
+	unsigned merged;        /* enum changes_merged */
+	struct pull_request request;
+};
+extern const struct fields seen_work_fields;
+/* "2 commits on agentdeck/api, 3 files, merged, 1 file not committed"; the caller frees. */
+char *seen_work_text(const struct seen_work *work) MUST_USE;
 
 struct workspace {
 	enum workspace_kind kind;
@@ -42,8 +73,9 @@ struct workspace {
 	char *again;
 	char *root_id; /* of the directory of trees that it is in; NULL: in the profile, or unknown */
 	enum workspace_setup setup;
-	bool may_be_lost;            /* its user has said that what is only in it can go */
-	bool is_freed;               /* it is being deleted, and nothing is lost with it */
+	bool may_be_lost; /* its user has said that what is only in it can go */
+	bool is_freed;    /* it is being deleted, and nothing is lost with it */
+	struct seen_work seen;
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };
 

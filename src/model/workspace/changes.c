@@ -7,14 +7,6 @@
 
 enum { FORMAT = 1 };
 
-static const char *const merged_words[] = {
-	[MERGED_UNKNOWN] = "unknown",
-	[MERGED_NO] = "no",
-	[MERGED_YES] = "yes",
-	[MERGED_SQUASHED] = "squashed",
-	NULL,
-};
-
 static const struct field file_members[] = {
 	FIELD(struct changed_file, path, "path", .needed = true),
 	FIELD(struct changed_file, status, "status", .needed = true),
@@ -44,7 +36,7 @@ static const struct field members[] = {
 	FIELD(struct changes, head, "head", .always = true),
 	FIELD(struct changes, base, "base", .always = true),
 	FIELD(struct changes, into, "into", .always = true),
-	FIELD(struct changes, merged, "merged", .words = merged_words, .always = true),
+	FIELD(struct changes, merged, "merged", .words = changes_merged_words, .always = true),
 	FIELD_OF_LIST(struct changes, commits, commit_count, "commits", &commit_fields,
 		      .always = true),
 	FIELD(struct changes, more_commits, "more_commits", .always = true),

@@ -12,16 +12,9 @@
 
 #include "base/jsonio.h"
 #include "base/text.h"
+#include "model/session/workspace.h"
 
 #include <stdint.h>
-
-/* Is it in the branch that it is to be merged into, or in a default branch? */
-enum changes_merged {
-	MERGED_UNKNOWN,
-	MERGED_NO,
-	MERGED_YES,
-	MERGED_SQUASHED, /* its content is, under other commits */
-};
 
 struct changed_file {
 	char *path;   /* in the tree, also of a file in a submodule */
