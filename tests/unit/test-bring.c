@@ -288,6 +288,49 @@ static void large_files_of_a_clone_come_along(void **state)
 	do_sh(desk, look);
 }
 
+/* With the real git-lfs, set up in both repositories. */
+static void look_at_lfs(struct desk *desk, enum workspace_kind kind)
+{
+	static const char set_up[] = "git lfs install --local >/dev/null";
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	cleanup_error struct error err = { 0 };
+	cleanup_child_result struct child_result version = { 0 };
+	const struct child_request ask = {
+		.argv = (const char *const[]){ "git", "lfs", "version", NULL },
+	};
+	assert_int_equal(child_run(&ask, 30000, &version, NULL), 0);
+	if (version.exit_status != 0) {
+		print_message("skipped: git-lfs is not installed\n");
+		skip();
+	}
+	cleanup_free char *script = xasprintf(
+		"cd project && %s && cd ../" TREE " && %s && git lfs track '*.bin' >/dev/null && "
+		"seq 10000 >large.bin && " DO " large && git -C ../../../../project init -q --bare "
+		"../remote && git -C ../../../../project remote add origin \"$OLDPWD\"/../remote",
+		set_up, set_up);
+	instance = begin(desk, kind);
+	do_sh(desk, script);
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	do_sh(desk, "seq 10000 | cmp - project/large.bin && cd project && "
+		    "git show HEAD:large.bin | grep -q '^oid sha256:' && "
+		    "test -z \"$(git status --porcelain)\"");
+	if (bring_push(&desk->deck, instance, &result, &remote, &err) < 0)
+		fail_msg("%s", err.message);
+	do_sh(desk, "seq 10000 | cmp - remote/lfs/objects/*/*/*");
+}
+
+static void files_of_lfs_in_a_worktree_are_merged_and_pushed(void **state)
+{
+	look_at_lfs(*state, WORKSPACE_WORKTREE);
+}
+
+static void files_of_lfs_in_a_clone_are_merged_and_pushed(void **state)
+{
+	look_at_lfs(*state, WORKSPACE_CLONE);
+}
+
 /* ---- submodules ------------------------------------------------------------------------------ */
 
 #define LOCAL "git -c protocol.file.allow=always"
@@ -404,30 +447,57 @@ static void a_submodule_that_leads_elsewhere_is_refused(void **state)
 
 /* ---- hostile trees, and kills ---------------------------------------------------------------- */
 
-/* Each of these runs when git works in the tree. */
+/* Each of these runs when git works in the tree, or in its submodule. */
+static const char evil[] =
+	"printf '#!/bin/sh\\ntouch %s/canary\\ncat\\n' \"$PWD\" >evil && chmod +x evil && "
+	"e=$PWD/evil && root=$PWD && cd " TREE " && "
+	"echo '* filter=x merge=x diff=x' >.gitattributes && " DO " evil && "
+	"for d in .git .git/modules/lib; do mkdir -p $d/hooks && "
+	"for hook in post-checkout pre-receive update reference-transaction post-merge pre-push "
+	"post-index-change pre-auto-gc; do cp $e $d/hooks/$hook; done && "
+	"for key in core.fsmonitor uploadpack.packObjectsHook filter.x.smudge filter.x.clean "
+	"filter.x.process merge.x.driver diff.x.textconv diff.x.command diff.external core.sshCommand "
+	"core.askPass core.editor core.gitProxy gpg.program credential.helper "
+	"remote.origin.uploadpack remote.origin.receivepack; do "
+	"git config --file $d/config $key $e; done && "
+	"for key in alias.fetch alias.ls-remote alias.upload-pack submodule.lib.update; do "
+	"git config --file $d/config $key \"!$e\"; done && "
+	"git config --file $d/config commit.gpgSign true && "
+	"git config --file $d/config core.hooksPath $PWD/$d/hooks; done && "
+	"cd $root && rm -f canary && git init -q --bare remote && cd project && "
+	"git remote add origin ../remote && echo c >c && " DO " mine";
+
 static void nothing_of_the_tree_is_executed(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
-	do_sh(desk,
-	      "printf '#!/bin/sh\\ntouch %s/canary\\ncat\\n' \"$PWD\" >evil && chmod +x evil && "
-	      "e=$PWD/evil && cd " TREE " && for hook in post-checkout pre-receive update "
-	      "reference-transaction post-merge; do cp $e .git/hooks/$hook 2>/dev/null || "
-	      "{ mkdir -p .git/hooks && cp $e .git/hooks/$hook; }; done && "
-	      "git config core.fsmonitor $e && git config uploadpack.packObjectsHook $e && "
-	      "git config filter.x.smudge $e && git config filter.x.clean $e && "
-	      "git config merge.x.driver $e && git config core.hooksPath .git/hooks && "
-	      "git config core.sshCommand $e && git config core.pager $e && "
-	      "echo '* filter=x merge=x diff=x' >.gitattributes && "
-	      "git -c core.fsmonitor=false -c filter.x.clean=cat -c core.hooksPath=/dev/null "
-	      "add .gitattributes && " MINE " -c core.fsmonitor=false -c filter.x.clean=cat "
-	      "-c core.hooksPath=/dev/null commit -q -m evil && cd - >/dev/null && rm -f canary && "
-	      "cd project && echo c >c && " DO " mine");
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, WORKSPACE_CLONE);
+	cleanup_changes struct changes changes = { 0 };
+	cleanup_verdict struct verdict verdict = { 0 };
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	do_sh(desk, evil);
+	assert_int_equal(
+		tree_changes(&desk->deck, instance, true, ASSESS_TIMEOUT_MS, &changes, NULL), 0);
+	assert_int_equal(changes.commit_count, 2);
+	do_sh(desk, "printf '[core]\\npager = %s\\n' $PWD/evil >more && for d in .git "
+		    ".git/modules/lib; do for key in include.path includeIf.gitdir:/.path; do "
+		    "git config --file " TREE "/$d/config $key $PWD/more || exit; done; done");
+	changes_free(&changes);
+	changes = (struct changes){ 0 };
+	assert_int_equal(
+		tree_changes(&desk->deck, instance, true, ASSESS_TIMEOUT_MS, &changes, NULL), 0);
 	assert_merge(desk, instance, &plain, BRING_MERGED);
-	do_sh(desk, "test ! -e canary && test -e project/.gitattributes");
+	/* No remote has what the submodule has. */
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, NULL), -1);
+	do_sh(desk, "cd project/.git/modules/lib && git push -q origin "
+		    "$(git -C ../../.. rev-parse HEAD:lib):refs/heads/new");
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, NULL), 0);
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	do_sh(desk, "test ! -e canary && test -e project/.gitattributes && "
+		    "git -C remote cat-file -e agentdeck/fix-it:.gitattributes");
 	/* git itself falls for it. */
 	do_sh(desk,
-	      "cd " TREE " && touch a && git status >/dev/null 2>&1; test -e \"$OLDPWD\"/canary");
+	      "cd " TREE " && touch l && git status >/dev/null 2>&1; test -e \"$OLDPWD\"/canary");
 }
 
 static void a_clone_that_leads_elsewhere_is_refused(void **state)
@@ -451,45 +521,76 @@ static void put_killer(struct desk *desk, int when)
 	do_sh(desk, script);
 }
 
+static int merge_it(struct desk *desk, const struct instance *instance)
+{
+	cleanup_bring_result struct bring_result result = { 0 };
+	return bring_merge(&desk->deck, instance, &plain, &result, NULL);
+}
+
+static int push_it(struct desk *desk, const struct instance *instance)
+{
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	return bring_push(&desk->deck, instance, &result, &remote, NULL);
+}
+
 /* Returns whether it was killed. */
-static bool merge_and_die(struct desk *desk, const struct instance *instance)
+static bool do_and_die(struct desk *desk, const struct instance *instance,
+		       int (*act)(struct desk *desk, const struct instance *instance))
 {
 	int status;
 	pid_t pid = fork();
-	if (pid == 0) {
-		struct bring_result result = { 0 };
-		_exit(bring_merge(&desk->deck, instance, &plain, &result, NULL) < 0);
-	}
+	if (pid == 0)
+		_exit(act(desk, instance) < 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
 	return WIFSIGNALED(status);
 }
 
-static void a_kill_at_any_step_loses_nothing(void **state)
+/* At each call of git, and after each of these calls the repository is whole.  Returns how many. */
+static int kill_at_each_step(struct desk *desk, const struct instance *instance,
+			     int (*act)(struct desk *desk, const struct instance *instance))
 {
-	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
 	cleanup_free char *old = xstrdup(getenv("PATH"));
 	cleanup_free char *path = xasprintf("%s/bin:%s", desk->root, old);
 	bool was_killed = true;
 	int when = 1;
-	do_sh(desk,
-	      "cd project && echo c >c && " DO " mine && echo work >mine && git rev-parse HEAD "
-	      ">../before");
-	for (; was_killed && when < 40; when++) {
+	do_sh(desk, "echo work >project/mine && git -C project rev-parse HEAD >before");
+	for (; was_killed && when < 60; when++) {
 		put_killer(desk, when);
 		setenv("PATH", path, 1);
-		was_killed = merge_and_die(desk, instance);
+		was_killed = do_and_die(desk, instance, act);
 		setenv("PATH", old, 1);
 		do_sh(desk,
 		      "cd project && test work = \"$(cat mine)\" && git fsck --strict 2>&1 && "
-		      "test -z \"$(git status --porcelain | grep -v '^?? mine$')\" && "
+		      "test -z \"$(git status --porcelain --ignore-submodules | grep -v '^?? mine$')\" && "
 		      "git merge-base --is-ancestor \"$(cat ../before)\" HEAD && "
-		      "test -e ../" TREE "/b");
+		      "for b in $(git for-each-ref --format='%(objectname)'); do "
+		      "c=$(git rev-parse -q --verify $b:lib) || continue; "
+		      "git -C .git/modules/lib cat-file -e $c; done");
 	}
-	assert_true(when > 8);
 	assert_false(was_killed);
-	do_sh(desk, "cd project && test -e b && test -e c");
+	return when;
+}
+
+static void a_kill_at_any_step_loses_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, WORKSPACE_CLONE);
+	do_sh(desk, "cd project && echo c >c && " DO " mine");
+	assert_true(kill_at_each_step(desk, instance, merge_it) > 12);
+	do_sh(desk, "cd project && test -e c && git submodule --quiet update && "
+		    "test new = \"$(cat lib/l)\"");
+}
+
+static void a_kill_during_a_push_loses_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	do_sh(desk, "git init -q --bare remote && git -C project remote add origin ../remote");
+	assert_true(kill_at_each_step(desk, instance, push_it) > 8);
+	do_sh(desk, "cd remote && git cat-file -e agentdeck/fix-it:b && cd ../project && "
+		    "test origin = \"$(git config branch.agentdeck/fix-it.remote)\"");
 }
 
 /* ---- pushing --------------------------------------------------------------------------------- */
@@ -596,6 +697,8 @@ int main(void)
 		DESK_TEST(another_branch_can_be_the_target),
 		DESK_TEST(a_branch_with_other_commits_is_not_replaced),
 		DESK_TEST(large_files_of_a_clone_come_along),
+		DESK_TEST(files_of_lfs_in_a_worktree_are_merged_and_pushed),
+		DESK_TEST(files_of_lfs_in_a_clone_are_merged_and_pushed),
 		DESK_TEST(a_submodule_of_a_worktree_comes_along),
 		DESK_TEST(a_submodule_of_a_clone_comes_along),
 		DESK_TEST(a_new_submodule_can_be_checked_out),
@@ -605,6 +708,7 @@ int main(void)
 		DESK_TEST(nothing_of_the_tree_is_executed),
 		DESK_TEST(a_clone_that_leads_elsewhere_is_refused),
 		DESK_TEST(a_kill_at_any_step_loses_nothing),
+		DESK_TEST(a_kill_during_a_push_loses_nothing),
 		DESK_TEST(a_worktree_is_pushed),
 		DESK_TEST(a_clone_is_pushed_from_the_repository),
 		DESK_TEST(the_branch_of_the_user_is_not_pushed),
