@@ -3293,6 +3293,37 @@ case_up_update_decides_about_no_end() {
 	must stop --all
 }
 
+# What the verdict calls safe, and once more when that is answered.
+case_a_merge_offers_to_remove_the_session() {
+	local tree asker words
+	local -a own=(git -c user.name=a -c user.email=a@b)
+	git init -q -b main repo && "${own[@]}" -C repo commit -qm one --allow-empty
+	must add repo -t api --agent demo --worktree
+	tree=$(value api path)
+	echo b >"$tree/b" && git -C "$tree" add b && "${own[@]}" -C "$tree" commit -qm b
+	words=$("${deck[@]}" script -qefc 'agentdeck merge api' /dev/null <<<n 2>&1)
+	[[ $words = *'Merged agentdeck/api into main:'*'Remove api, with its tree and its branch?'*'It stays.'* ]] || fail "it asks: $words"
+	mkfifo "$home/answer"
+	: >"$home/asked"
+	"${deck[@]}" script -qefc 'agentdeck merge api' /dev/null <>"$home/answer" >"$home/asked" 2>&1 &
+	asker=$!
+	until_done grep -q 'Remove api' "$home/asked" || fail "it does not ask: $(<"$home/asked")"
+	echo new >"$tree/new"
+	echo y >"$home/answer"
+	wait "$asker"
+	[[ $(<"$home/asked") = *'api was not removed, because its tree'* ]] || fail "it says: $(<"$home/asked")"
+	words=$("${deck[@]}" script -qefc 'agentdeck merge api' /dev/null </dev/null 2>&1)
+	[[ $words = *'has all of agentdeck/api already.'*'agentdeck check api says which'* ]] || fail "with a new file: $words"
+	rm "$tree/new"
+	words=$("${deck[@]}" script -qefc 'agentdeck merge api' /dev/null <<<y 2>&1)
+	[[ $words = *'Removed api.'* ]] || fail "it says: $words"
+	must undo api
+	[ -e "$tree/b" ] || fail 'undo brings no tree back'
+	must remove api
+	must prune --force --branches
+	[ ! -e "$tree" ] && ! git -C repo rev-parse -q --verify agentdeck/api && git -C repo cat-file -e main:b || fail "left: $(ls -R "$tree" repo)"
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 if run_cases "$@"; then
