@@ -3,6 +3,9 @@
 
 #include "driver/context/dockerfile.h"
 
+static char *arguments[] = { (char *)"GIVEN=given", NULL };
+static const struct strvec given = { .items = arguments, .count = 1 };
+
 static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 {
 	static const struct {
@@ -14,7 +17,18 @@ static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 		{ "FROM --platform=linux/amd64 a AS build\nFROM b\nFROM Build\n", "a b ", "a" },
 		{ "FROM a\nFROM a\n", "a ", "a" },
 		{ "FROM a AS x\nFROM scratch\nCOPY --from=x / /\n", "a ", NULL },
-		{ "ARG V=1\nFROM a:$V\n", "", NULL },
+		{ "ARG V=1\nFROM a:$V\n", "a:1 ", "a:1" },
+		{ "ARG V=\"1\" W=2\nARG X=$V\nFROM a:${V}-${W:-3}${Y-4}\n", "a:1-24 ", "a:1-24" },
+		{ "ARG GIVEN=x\nFROM a:$GIVEN\n", "a:given ", "a:given" },
+		{ "FROM a\nCOPY --chown=1 --from=b / /\nRUN --mount=type=bind,from=c true\n",
+		  "a b c ", "a" },
+		{ "FROM a AS x\nCOPY --from=X / /\nCOPY --from=0 / /\nCOPY --from=late / /\n"
+		  "FROM b AS late\nCOPY \\\n# no\n  --from=c / /\n",
+		  "a b c ", "b" },
+		{ "# escape=`\nFROM a\nRUN b\\\nFROM c\n", "a c ", "c" },
+		{ "FROM a\nRUN echo $((1<<3))\nFROM b\n", "a b ", "b" },
+		{ "FROM a\nRUN echo ' <<X'\nFROM b\n", "a b ", "b" },
+		{ "FROM a\nENV x <<X\nFROM b\n", "a b ", "b" },
 		{ "FROM scratch AS x\nFROM x\n", "", NULL },
 		{ "FROM a\nRUN echo \\\nFROM b\n", "a ", "a" },
 		{ "FROM a\nRUN echo \\ \n# no\nFROM b\nFROM c\n", "a c ", "c" },
@@ -26,7 +40,7 @@ static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
 		cleanup_strbuf struct strbuf all = { 0 };
-		dockerfile_read_bases(cases[i].text, &bases);
+		dockerfile_read_bases(cases[i].text, &given, &bases);
 		for (size_t j = 0; j < bases.all.count; j++)
 			strbuf_addf(&all, "%s ", bases.all.items[j]);
 		if (!streq(strbuf_text(&all), cases[i].all) ||
@@ -36,10 +50,51 @@ static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 	}
 }
 
+static void what_is_not_known_is_said(void **state UNUSED)
+{
+	static const char *const cases[] = {
+		"FROM a:$V\n",  "FROM a:${V:+x}\n",     "ARG V\nFROM $V\n",
+		"FROM \"a\"\n", "FROM a:$TARGETARCH\n", "FROM a\nCOPY --from=$X / /\n",
+		"FROM a\\b\n",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+		dockerfile_read_bases(cases[i], NULL, &bases);
+		if (!bases.unknown)
+			fail_msg("%s", cases[i]);
+	}
+}
+
+/* BuildKit downloads it, and has it read the rest. */
+static void the_frontend_is_found(void **state UNUSED)
+{
+	static char *arguments_of[] = { (char *)"BUILDKIT_SYNTAX=other:2", NULL };
+	static const struct strvec args = { .items = arguments_of, .count = 1 };
+	static const struct {
+		const char *text;
+		const struct strvec *args;
+		const char *frontend;
+	} cases[] = {
+		{ "# syntax=a:1\nFROM a\n", NULL, "a:1" },
+		{ "#!/x\n//  SYNTAX = a:1  \nFROM a\n", NULL, "a:1" },
+		{ "# escape=`\n#syntax=a:1 b\n", NULL, "a:1" },
+		{ "FROM a\n# syntax=a:1\n", NULL, NULL },
+		{ "# syntax=a:1\n", &args, "other:2" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+		dockerfile_read_bases(cases[i].text, cases[i].args, &bases);
+		if (!streq(or_empty(bases.frontend), or_empty(cases[i].frontend)))
+			fail_msg("%zu: '%s'", i, or_empty(bases.frontend));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_images_that_stages_begin_from_are_found),
+		cmocka_unit_test(what_is_not_known_is_said),
+		cmocka_unit_test(the_frontend_is_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

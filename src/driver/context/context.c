@@ -206,6 +206,12 @@ int context_bases(const struct context *context, struct dockerfile_bases *ret, s
 		return -1;
 	if (r > 0)
 		return CONTEXT_NONE;
-	dockerfile_read_bases(strbuf_text(&text), ret);
-	return 0;
+	dockerfile_read_bases(strbuf_text(&text), context->args, ret);
+	if (!ret->unknown)
+		return 0;
+	cleanup_free char *shown = visible(ret->unknown);
+	return error_set(err, ERROR_INVALID,
+			 "%s/%s begins from %s, or copies from it, and it is not known which image "
+			 "that is: write its name, or give its variable a default with ARG",
+			 context->directory, dockerfile_of(context), shown);
 }

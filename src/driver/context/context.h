@@ -26,11 +26,12 @@ enum { CONTEXT_MAX_FILES = 200000, CONTEXT_MAX_TEXT = 1 << 20 };
 enum { CONTEXT_NONE = 1 };
 
 struct context {
-	const char *directory;  /* a path without links: ERROR_INVALID if it has one now */
-	const char *dockerfile; /* its path below the directory; NULL: CONTEXT_DOCKERFILE */
-	const char *text;       /* pack this text as the Dockerfile; NULL: that of the file */
-	bool is_whole;          /* nothing is left out, and it needs no Dockerfile */
-	uint64_t max_bytes;     /* 0: CONTEXT_MAX_BYTES */
+	const char *directory;     /* a path without links: ERROR_INVALID if it has one now */
+	const char *dockerfile;    /* its path below the directory; NULL: CONTEXT_DOCKERFILE */
+	const char *text;          /* pack this text as the Dockerfile; NULL: that of the file */
+	const struct strvec *args; /* of the build, NAME=VALUE; NULL: none */
+	bool is_whole;             /* nothing is left out, and it needs no Dockerfile */
+	uint64_t max_bytes;        /* 0: CONTEXT_MAX_BYTES */
 };
 
 /* Write the tar file into an open file (-1: only the digest is wanted).  ERROR_INVALID: it is too
@@ -38,5 +39,6 @@ struct context {
 int context_pack(const struct context *context, int tar, char ret_digest[static SHA256_TEXT_SIZE],
 		 struct error *err);
 
-/* What its Dockerfile begins from. */
+/* The images that its Dockerfile needs.  ERROR_INVALID: one is not known, since it has a variable
+ * without a value. */
 int context_bases(const struct context *context, struct dockerfile_bases *ret, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/context/dockerfile.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,24 +11,128 @@ void dockerfile_bases_clear(struct dockerfile_bases *bases)
 {
 	strvec_clear(&bases->all);
 	free(bases->last);
+	free(bases->frontend);
+	free(bases->unknown);
 	*bases = (struct dockerfile_bases){ 0 };
 }
 
-struct stages {
-	struct strvec names, bases; /* of each named stage; a base of none is "" */
+struct reader {
+	const struct strvec *args; /* NAME=VALUE, in place of defaults; NULL: none */
+	struct strvec variables;   /* NAME=VALUE of ARG before the first stage */
+	struct strvec names;       /* of each stage, "" for none */
+	struct strvec bases;       /* of each stage, "" for none */
+	struct strvec sources;     /* of COPY --from and RUN --mount=from */
+	char escape;               /* goes on with the next line */
+	struct dockerfile_bases *ret;
 };
 
-/* The image behind a word after FROM, "" for none. */
-static const char *base_of(const struct stages *stages, const char *word)
+static void reader_clear(struct reader *reader)
 {
-	for (size_t i = 0; i < stages->names.count; i++)
-		if (strcasecmp(stages->names.items[i], word) == 0)
-			return stages->bases.items[i];
-	return strchr(word, '$') || streq(word, "scratch") ? "" : word;
+	strvec_clear(&reader->variables);
+	strvec_clear(&reader->names);
+	strvec_clear(&reader->bases);
+	strvec_clear(&reader->sources);
+}
+
+static void add_base(struct reader *reader, const char *base)
+{
+	if (*base && !strvec_contains(&reader->ret->all, base))
+		strvec_push(&reader->ret->all, base);
+}
+
+static void note_unknown(struct reader *reader, const char *word)
+{
+	if (!reader->ret->unknown)
+		replace_string(&reader->ret->unknown, word);
+}
+
+/* ---- variables ------------------------------------------------------------------------------- */
+
+/* The value of the last one.  NULL: there is none. */
+static const char *value_of(const struct strvec *variables, const char *name, size_t length)
+{
+	for (size_t i = variables ? variables->count : 0; i-- > 0;)
+		if (strncmp(variables->items[i], name, length) == 0 &&
+		    variables->items[i][length] == '=')
+			return variables->items[i] + length + 1;
+	return NULL;
+}
+
+/* NAME[=VALUE]... */
+static void read_arg(struct reader *reader, char *words)
+{
+	for (char *word; (word = strsep(&words, blank));) {
+		const size_t name = strcspn(word, "=");
+		const char *given = value_of(reader->args, word, name);
+		const char *value = word[name] ? word + name + 1 : NULL;
+		size_t length = value ? strlen(value) : 0;
+		if (!given && length > 1 && strchr("\"'", *value) && value[length - 1] == *value) {
+			value++;
+			length -= 2;
+		}
+		if (given || value)
+			strvec_pushf(&reader->variables, "%.*s=%.*s", (int)name, word,
+				     (int)(given ? strlen(given) : length), given ? given : value);
+	}
+}
+
+/* $NAME, ${NAME}, ${NAME:-WORD}, ${NAME-WORD}.  *at: behind the dollar.  False: it is another
+ * form, or not known. */
+static bool expand_one(const struct reader *reader, const char **at, struct strbuf *ret)
+{
+	const bool is_braced = **at == '{';
+	const char *name = *at + is_braced;
+	size_t length = 0;
+	while (isalnum((unsigned char)name[length]) || name[length] == '_')
+		length++;
+	const char *value = value_of(&reader->variables, name, length), *rest = name + length;
+	if (is_braced) {
+		const size_t otherwise = strcspn(rest, "}");
+		const bool is_empty = *rest == ':' && value && !*value;
+		rest += *rest == ':';
+		if (*rest == '-' && (!value || is_empty)) {
+			strbuf_add(ret, rest + 1, strcspn(rest + 1, "}"));
+			value = "";
+		} else if (*rest != '-' && (otherwise || rest != name + length)) {
+			return false;
+		}
+		rest += strcspn(rest, "}");
+		if (*rest++ != '}')
+			return false;
+	}
+	if (!value)
+		return false;
+	strbuf_adds(ret, value);
+	*at = rest;
+	return true;
+}
+
+/* The caller frees.  NULL: what it will be is not known. */
+static char *expand(const struct reader *reader, const char *word)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	while (*word) {
+		if (*word != '$')
+			strbuf_add(&text, word++, 1);
+		else if (word++, !expand_one(reader, &word, &text))
+			return NULL;
+	}
+	return strpbrk(strbuf_text(&text), "$\"'\\`") ? NULL : strbuf_take(&text);
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+/* The image behind a word after FROM, "" for none. */
+static const char *base_of(const struct reader *reader, const char *word)
+{
+	for (size_t i = reader->names.count; i-- > 0;)
+		if (*word && strcasecmp(reader->names.items[i], word) == 0)
+			return reader->bases.items[i];
+	return streq(word, "scratch") ? "" : word;
 }
 
 /* [--OPTION=...] IMAGE [AS NAME] */
-static void read_from(char *words, struct stages *stages, struct dockerfile_bases *ret)
+static void read_from(struct reader *reader, char *words)
 {
 	const char *image = NULL, *word, *name = NULL;
 	while ((word = strsep(&words, blank))) {
@@ -40,44 +145,132 @@ static void read_from(char *words, struct stages *stages, struct dockerfile_base
 	}
 	if (!image)
 		return;
-	cleanup_free char *base = xstrdup(base_of(stages, image));
-	if (*base && !strvec_contains(&ret->all, base))
-		strvec_push(&ret->all, base);
-	replace_string(&ret->last, *base ? base : NULL);
-	if (!name)
-		return;
-	strvec_push(&stages->names, name);
-	strvec_push(&stages->bases, base);
+	cleanup_free char *expanded = expand(reader, image);
+	if (!expanded)
+		note_unknown(reader, image);
+	cleanup_free char *base = xstrdup(expanded ? base_of(reader, expanded) : "");
+	add_base(reader, base);
+	replace_string(&reader->ret->last, *base ? base : NULL);
+	strvec_push(&reader->names, or_empty(name));
+	strvec_push(&reader->bases, base);
 }
 
-/* The word that ends the text that begins in the next line, "<<EOF"; NULL: none.  The caller
- * frees. */
+/* COPY --from=WHAT, RUN --mount=type=bind,from=WHAT,... */
+static void read_sources(struct reader *reader, char *words)
+{
+	for (char *word; (word = strsep(&words, blank));) {
+		if (*word && !starts_with(word, "--"))
+			return;
+		if (starts_with(word, "--from="))
+			strvec_push(&reader->sources, word + strlen("--from="));
+		if (!starts_with(word, "--mount="))
+			continue;
+		word += strlen("--mount=");
+		for (char *part; (part = strsep(&word, ","));)
+			if (strncasecmp(part, "from=", strlen("from=")) == 0)
+				strvec_push(&reader->sources, part + strlen("from="));
+	}
+}
+
+static void read_instruction(struct reader *reader, char *line)
+{
+	char *words = line;
+	const char *name = strsep(&words, blank);
+	if (!words)
+		return;
+	if (strcasecmp(name, "FROM") == 0)
+		read_from(reader, words);
+	else if (strcasecmp(name, "ARG") == 0 && !reader->names.count)
+		read_arg(reader, words);
+	else if (strcasecmp(name, "COPY") == 0 || strcasecmp(name, "RUN") == 0 ||
+		 strcasecmp(name, "ADD") == 0)
+		read_sources(reader, words);
+}
+
+/* A stage by its name, also one that comes later, or by its number.  What is neither is an
+ * image. */
+static void settle_sources(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->sources.count; i++) {
+		const char *source = reader->sources.items[i];
+		bool is_stage = source[strspn(source, "0123456789")] == '\0';
+		for (size_t j = 0; j < reader->names.count; j++)
+			is_stage |= strcasecmp(reader->names.items[j], source) == 0;
+		if (is_stage || streq(source, "scratch"))
+			continue;
+		if (strpbrk(source, "$\"'\\`"))
+			note_unknown(reader, source);
+		else
+			add_base(reader, source);
+	}
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* "# NAME=VALUE" and, of the frontend, "// NAME=VALUE", before all else.  False: it is none. */
+static bool read_directive(struct reader *reader, const char *line)
+{
+	const char *name = line + (*line == '#' ? 1 : starts_with(line, "//") ? 2 : 0);
+	if (name == line || starts_with(line, "#!"))
+		return name != line;
+	name += strspn(name, blank);
+	const size_t length = strcspn(name, " \t\r=");
+	const char *value = name + length + strspn(name + length, blank);
+	if (*value++ != '=')
+		return false;
+	value += strspn(value, blank);
+	if (length == strlen("escape") && strncasecmp(name, "escape", length) == 0)
+		reader->escape = *value == '`' ? '`' : '\\';
+	if (length != strlen("syntax") || strncasecmp(name, "syntax", length) != 0)
+		return true;
+	free(reader->ret->frontend);
+	reader->ret->frontend = xstrndup(value, strcspn(value, blank));
+	return true;
+}
+
+/* The word that ends the text that begins in the next line: "<<EOF" begins a word of RUN, COPY or
+ * ADD.  NULL: none.  The caller frees. */
 static char *here_text(const char *line)
 {
-	const char *at = strstr(line, "<<");
-	if (!at)
-		return NULL;
-	at += 2 + (at[2] == '-');
-	at += *at == '"' || *at == '\'';
-	const size_t length = strcspn(at, " \t\r\"'<>;|&()");
-	return length ? xstrndup(at, length) : NULL;
+	const bool may_have = strncasecmp(line, "RUN ", 4) == 0 ||
+			      strncasecmp(line, "COPY ", 5) == 0 ||
+			      strncasecmp(line, "ADD ", 4) == 0;
+	char quote = 0;
+	for (const char *at = line; may_have && *at; at++) {
+		const bool begins = !quote && at > line && strchr(blank, at[-1]);
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '"' || *at == '\'')
+			quote = quote == *at ? 0 : quote ? quote : *at;
+		const char *word = begins ? at + strspn(at, "0123456789") : "";
+		if (!starts_with(word, "<<"))
+			continue;
+		word += 2 + (word[2] == '-');
+		word += *word == '"' || *word == '\'';
+		const size_t length = strcspn(word, " \t\r\"'");
+		return length && !memchr(word, '<', length) ? xstrndup(word, length) : NULL;
+	}
+	return NULL;
 }
 
-static bool goes_on(const char *line)
+/* It goes on in the next line, without this end. */
+static bool cut_end(const struct reader *reader, char *line)
 {
 	size_t length = strlen(line);
 	while (length && strchr(blank, line[length - 1]))
 		length--;
-	return length && line[length - 1] == '\\';
+	if (!length || line[length - 1] != reader->escape)
+		return false;
+	line[length - 1] = '\0';
+	return true;
 }
 
-void dockerfile_read_bases(const char *text, struct dockerfile_bases *ret)
+/* A comment may be between the lines of an instruction. */
+static void read_lines(struct reader *reader, char *rest)
 {
-	cleanup_free char *copy = xstrdup(text), *until = NULL;
-	struct stages stages = { 0 };
-	char *rest = copy;
-	bool is_first = true; /* line of an instruction */
-	*ret = (struct dockerfile_bases){ 0 };
+	cleanup_strbuf struct strbuf whole = { 0 };
+	cleanup_free char *until = NULL;
+	bool is_head = true;
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		line += strspn(line, blank);
 		if (until) {
@@ -86,16 +279,29 @@ void dockerfile_read_bases(const char *text, struct dockerfile_bases *ret)
 				replace_string(&until, NULL);
 			continue;
 		}
-		/* A comment may be between the lines of an instruction. */
+		is_head = is_head && read_directive(reader, line);
 		if (*line == '#' || !*line)
 			continue;
-		if (is_first && strncasecmp(line, "FROM", 4) == 0 && line[4] &&
-		    strchr(blank, line[4]))
-			read_from(line + 4, &stages, ret);
-		else
-			until = here_text(line);
-		is_first = !goes_on(line);
+		const bool goes_on = cut_end(reader, line);
+		strbuf_adds(&whole, line);
+		if (goes_on && rest)
+			continue;
+		until = here_text(strbuf_text(&whole));
+		cleanup_free char *instruction = xstrdup(strbuf_text(&whole));
+		read_instruction(reader, instruction);
+		strbuf_free(&whole);
 	}
-	strvec_clear(&stages.names);
-	strvec_clear(&stages.bases);
+}
+
+void dockerfile_read_bases(const char *text, const struct strvec *args,
+			   struct dockerfile_bases *ret)
+{
+	cleanup_free char *copy = xstrdup(text);
+	CLEANUP(reader_clear) struct reader reader = { .args = args, .escape = '\\', .ret = ret };
+	*ret = (struct dockerfile_bases){ 0 };
+	const char *frontend = value_of(args, "BUILDKIT_SYNTAX", strlen("BUILDKIT_SYNTAX"));
+	read_lines(&reader, copy);
+	settle_sources(&reader);
+	if (frontend)
+		replace_string(&ret->frontend, frontend);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a Dockerfile begins from.  Nothing else of it is understood here.
+ * The images that an engine needs for a Dockerfile.  Nothing else of it is understood here.
  *
  * Pure: no input or output here.
  */
@@ -9,11 +9,14 @@
 #include "base/text.h"
 
 struct dockerfile_bases {
-	struct strvec all; /* images that a stage begins FROM, each once */
-	char *last;        /* that the last stage comes from; NULL: nothing, or a variable says */
+	struct strvec all; /* images that a stage begins FROM, or takes files of, each once */
+	char *last;        /* that the last stage comes from; NULL: nothing */
+	char *frontend;    /* "# syntax=" for BuildKit, which reads the rest with it; NULL: none */
+	char *unknown; /* the first image that a variable names which has no value; NULL: none */
 };
 void dockerfile_bases_clear(struct dockerfile_bases *bases);
 #define cleanup_dockerfile_bases CLEANUP(dockerfile_bases_clear)
 
-/* Left out: "scratch", stages of this file, and what has a variable in it. */
-void dockerfile_read_bases(const char *text, struct dockerfile_bases *ret);
+/* args: NAME=VALUE of the build, or NULL.  Left out: "scratch" and stages of this file. */
+void dockerfile_read_bases(const char *text, const struct strvec *args,
+			   struct dockerfile_bases *ret);

@@ -39,7 +39,9 @@ static int refuse_directory(const char *directory, struct error *err)
 
 static struct context context_of(const struct recipe *recipe)
 {
-	return (struct context){ .directory = recipe->build, .dockerfile = recipe->build_file };
+	return (struct context){ .directory = recipe->build,
+				 .dockerfile = recipe->build_file,
+				 .args = &recipe->build_args };
 }
 
 int build_find(const char *directory, char **ret, struct error *err)
@@ -99,15 +101,18 @@ static struct json_object *json_of_args(const struct recipe *recipe)
 static int find_missing(struct engine *engine, const struct dockerfile_bases *bases,
 			const char **ret, struct error *err)
 {
-	for (size_t i = 0; i < bases->all.count; i++) {
+	const bool is_docker = engine_kind_of(engine) == ENGINE_DOCKER;
+	const size_t count = bases->all.count + (is_docker && bases->frontend);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = i < bases->all.count ? bases->all.items[i] : bases->frontend;
 		cleanup_engine_image struct engine_image image = { 0 };
 		struct error why = { 0 };
-		int r = engine_inspect_image(engine, bases->all.items[i], &image, &why);
+		int r = engine_inspect_image(engine, name, &image, &why);
 		if (r < 0 && why.code != ERROR_INVALID)
 			return error_move(err, &why);
 		error_clear(&why);
 		if (r == ENGINE_ABSENT) {
-			*ret = bases->all.items[i];
+			*ret = name;
 			return 0;
 		}
 	}
