@@ -89,10 +89,8 @@ TEST(ContainerHasTheNetworkOfItsWish)
 		const char *network;
 		bool has_interface, has_way_out;
 	} table[] = {
-		{ "default", true, true },
-		{ "none", false, false },
-		{ "internal", true, false },
-		{ "harbour", true, true },
+		{ "default", true, true }, { "none", false, false },  { "internal", true, false },
+		{ "shared", true, true },  { "harbour", true, true },
 	};
 	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
 	const char *outside_address = address_of_docker();
@@ -135,6 +133,61 @@ TEST(ContainerOfAnInternalNetworkReachesItsNeighbours)
 	WAIT_FOR(reaches(&session, address, "7001"), "it does not reach its neighbour at %s: %s",
 		 address, engine_say(ENGINE_DOCKER, WORDS("logs", "neighbour")));
 	(void)engine_say(ENGINE_DOCKER, WORDS("rm", "--force", "neighbour"));
+}
+
+static const char *address_of(const char *container, enum engine engine)
+{
+	return container_field(engine, container,
+			       "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
+}
+
+static void does_not_reach(const struct session *session, const char *container, enum engine engine)
+{
+	const char *address = address_of(container, engine);
+	(void)engine_say(engine, WORDS("exec", "--detach", container, "/bin/nc", "-ll", "-p",
+				       "7001", "-e", "/bin/echo", "hello"));
+	ASSERT(*address, "%s has no address", container);
+	ASSERT(!reaches(session, address, "7001"), "it reaches %s at %s", container, address);
+}
+
+static void is_alone(enum engine engine)
+{
+	struct session alone, other;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE); /* its bridge is the address */
+	const char *outside_address = address_of_docker();
+	greet_at(outside_address);
+	begin(&alone, engine, "alone", NULL);
+	begin(&other, engine, "other", NULL);
+	ASSERT(reaches(&alone, outside_address, "7001"), "it has no way out to %s",
+	       outside_address);
+	does_not_reach(&alone, container_of(&other, engine), engine);
+	/* podman leads from an isolated network into its usual one, unless it can isolate strictly.
+	 */
+	if (engine != ENGINE_DOCKER)
+		return;
+	(void)engine_say(engine, WORDS("run", "--detach", "--name", "stranger", PLAIN_IMAGE,
+				       "/bin/sleep", "1000"));
+	does_not_reach(&alone, "stranger", engine);
+	struct session beside;
+	const char *address = address_of("stranger", engine);
+	begin(&beside, engine, "beside", WORDS("--network", "shared"));
+	WAIT_FOR(reaches(&beside, address, "7001"), "it does not reach %s", address);
+	(void)engine_say(engine, WORDS("rm", "--force", "stranger"));
+}
+
+TEST(ContainerIsAloneInItsNetworkDocker)
+{
+	is_alone(ENGINE_DOCKER);
+}
+
+TEST(ContainerIsAloneInItsNetworkPodman)
+{
+	is_alone(ENGINE_PODMAN);
+}
+
+TEST(ContainerIsAloneInItsNetworkRootPodman)
+{
+	is_alone(ENGINE_ROOT_PODMAN);
 }
 
 /* ---- limits ------------------------------------------------------------------------------ */

@@ -312,9 +312,10 @@ static void try(size_t call, enum fault fault)
 	reset();
 	calls[call].prepare();
 	fixture.engine->facts.version = NULL;
-	/* A look is repeated when an old connection turns out to be closed. */
+	/* A look is repeated when an old connection turns out to be closed, and a refused network
+	 * is asked for in other words. */
 	tell("/fake/fault?call=%s&kind=%s&times=%d", calls[call].name, faults[fault],
-	     calls[call].kind == LOOKS ? 9 : 1);
+	     calls[call].kind == LOOKS || fault == REFUSE ? 9 : 1);
 	fixture.engine->patience_ms = fault == SILENT ? PATIENCE_MS : 0;
 	int r = calls[call].call();
 	fixture.engine->patience_ms = 0;

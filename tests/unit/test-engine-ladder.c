@@ -453,6 +453,19 @@ static void a_network_is_made_once(void **state UNUSED)
 	EXPECT(engine_remove_network(fixture.engine, id, &fixture.err), 0);
 }
 
+/* Real ones have another form for what they were given. */
+static void podman_isolates_a_network_that_leads_out(void **state UNUSED)
+{
+	cleanup_free char *id = NULL;
+	EXPECT(engine_make_network(fixture.engine, NETWORK, false, NULL, &id, &fixture.err), 0);
+	cleanup_json struct json_object *made = say("GET", API "/networks/" NETWORK);
+	const bool is_podman = streq(or_empty(fixture.dialect), "podman");
+	const char *isolate = json_get_string(json_get_object(made, "Options"), "isolate", "");
+	if (fixture.dialect)
+		assert_string_equal(isolate, is_podman ? "strict" : "");
+	EXPECT(engine_remove_network(fixture.engine, id, &fixture.err), 0);
+}
+
 static void networks_are_listed_by_all_their_labels(void **state UNUSED)
 {
 	cleanup_free char *id = NULL, *label = NULL;
@@ -531,6 +544,7 @@ static int run(const char *dialect)
 		TEST(a_directory_that_is_missing_is_named_before_and_at_the_start),
 		TEST(containers_are_listed_by_all_their_labels),
 		TEST(a_network_is_made_once),
+		TEST(podman_isolates_a_network_that_leads_out),
 		TEST(networks_are_listed_by_all_their_labels),
 		TEST(names_of_images_are_listed_as_we_gave_them),
 		TEST(a_network_in_use_stays),

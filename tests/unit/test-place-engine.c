@@ -282,6 +282,57 @@ static void a_network_without_our_labels_stays(void **state UNUSED)
 	EXPECT_ERROR(ladder_climb(&ladder, &fixture.err), ERROR_EXISTS, "is not this session's");
 }
 
+static void a_session_of_an_earlier_version_keeps_its_network(void **state UNUSED)
+{
+	cleanup_free char *id = NULL;
+	must_climb();
+	EXPECT(engine_find_network(fixture.engine, BASE "-net", NULL, &id, &fixture.err),
+	       ENGINE_ABSENT);
+}
+
+static void must_have_network(const char *name, const char *base)
+{
+	cleanup_free char *id = NULL;
+	cleanup_json struct json_object *labels = ladder_deck_labels(&deck);
+	json_set_string(labels, LABEL_BASE, base);
+	EXPECT(engine_make_network(fixture.engine, name, false, labels, &id, &fixture.err), 0);
+}
+
+static bool has_network(const char *name)
+{
+	cleanup_free char *id = NULL;
+	return engine_find_network(fixture.engine, name, NULL, &id, &fixture.err) == 0;
+}
+
+/* Of the networks of a full engine, only those go whose session runs in no container, and is not
+ * being started. */
+static void a_full_engine_gets_back_networks_of_stopped_sessions(void **state UNUSED)
+{
+	static const char stopped[] = "ad-11111111-work-claude", busy[] = "ad-22222222-work-claude",
+			  strange[] = "ad-33333333-work-claude";
+	cleanup_store_lock struct store_lock *held = NULL;
+	replace_string(&instance->recipe->network, NETWORK_OWN);
+	cleanup_free char *first = path_join(scratch, "default/ad-11111111-work-claude"),
+			  *second = path_join(scratch, "default/ad-22222222-work-claude");
+	assert_int_equal(mkdir(first, 0700) | mkdir(second, 0700), 0);
+	EXPECT(store_lock(deck.store, busy, clock_ms() + SOON_MS, &held, &fixture.err), 0);
+	must_have_network("stopped-net", stopped);
+	must_have_network("busy-net", busy);
+	must_have_network("strange-net", strange);
+	tell("/fake/set?pools=3");
+	must_climb();
+	assert_true(has_network(BASE "-net") && has_network("busy-net") &&
+		    has_network("strange-net"));
+	assert_false(has_network("stopped-net"));
+	EXPECT(place_container.discard(&deck, instance, DISCARD_FOR_NOW, &fixture.err), 0);
+	assert_false(has_network(BASE "-net"));
+	tell("/fake/set?pools=2");
+	cleanup_ladder struct ladder ladder = ladder_of();
+	EXPECT(ladder_open(&ladder, &fixture.err), 0);
+	EXPECT_ERROR(ladder_climb(&ladder, &fixture.err), ERROR_BUSY, "--network shared");
+	assert_true(has_network("busy-net") && has_network("strange-net"));
+}
+
 static void run_another(const char *name)
 {
 	cleanup_free char *id = NULL;
@@ -496,6 +547,8 @@ int main(void)
 		TEST(another_engine_at_its_address_is_not_asked),
 		TEST(a_network_without_our_labels_stays),
 		TEST(a_network_with_another_container_is_found_before_the_end),
+		TEST(a_session_of_an_earlier_version_keeps_its_network),
+		TEST(a_full_engine_gets_back_networks_of_stopped_sessions),
 		TEST(an_image_with_another_id_and_the_same_layers_will_do),
 		TEST(a_fault_of_the_engine_is_no_answer),
 		TEST(an_engine_that_is_not_there_is_no_answer),

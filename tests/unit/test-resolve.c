@@ -50,7 +50,7 @@ static void an_order_of_nothing_is_a_recipe_of_defaults(void **state UNUSED)
 	cleanup_recipe struct recipe *recipe = applied((struct texts){ 0 });
 	assert_int_equal(recipe->mount_count, 0);
 	assert_int_equal(recipe->login, LOGIN_IGNORE);
-	assert_null(recipe->network);
+	assert_string_equal(recipe->network, NETWORK_OWN);
 	assert_false(recipe->cpus > 0);
 }
 
@@ -85,7 +85,11 @@ static void options_are_written_into_the_recipe(void **state UNUSED)
 	assert_string_equal(same->mounts[0].target, "/etc");
 	assert_false(same->mounts[0].read_only);
 	assert_string_equal(same->secrets[0].source, "file:/run/k");
-	assert_null(same->network);
+	assert_string_equal(same->network, NETWORK_OWN);
+	cleanup_recipe struct recipe *shared = applied((struct texts){
+		.order = { .network = "shared" },
+	});
+	assert_null(shared->network);
 }
 
 static void what_makes_no_sense_is_refused_with_what_to_do(void **state UNUSED)

@@ -4,7 +4,7 @@
 const char *const container_engine_words[2] = { "docker", "podman" };
 const char *const container_auth_words[3] = { "sync", "token", "ignore" };
 const char *const container_program_words[2] = { "image", "host" };
-const char *const container_network_words[3] = { "default", "none", "internal" };
+const char *const container_network_words[4] = { "default", "none", "internal", "shared" };
 
 int container_read_options(const struct container_options *options, bool is_default,
 			   struct container_order *ret, struct error *err)

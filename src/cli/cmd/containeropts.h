@@ -49,7 +49,8 @@ struct container_options {
 		  TO_WORD(member.auth, container_auth_words) },                                    \
 		{ 0, "program", "WHERE", "image or host; else this host's, if it is a binary",     \
 		  TO_WORD(member.program, container_program_words) },                              \
-		{ 0, "network", "NETWORK", "default, none, internal or the name of a network",     \
+		{ 0, "network", "NETWORK",                                                         \
+		  "default, none, internal, shared or the name of a network",                      \
 		  TO_WORD(member.network, container_network_words) },                              \
 		{ 0, "cpus", "N", "how many processors it may use, such as 1.5",                   \
 		  TO_TEXT(member.cpus) },                                                          \
@@ -62,7 +63,7 @@ struct container_options {
 extern const char *const container_engine_words[2];
 extern const char *const container_auth_words[3];
 extern const char *const container_program_words[2];
-extern const char *const container_network_words[3];
+extern const char *const container_network_words[4];
 
 /* What the options say, borrowed from them.  is_default: without a word about it the session lives
  * in a container.  ERROR_USAGE: an option does not go with where it is to live.

@@ -453,7 +453,7 @@ static void print_recipe(const struct instance *instance)
 	const char *program = recipe_program_mount(recipe);
 	line("Program", program ? program : "of the image");
 	line("Login", recipe_login_name(recipe->login));
-	line("Network", recipe->network ? recipe->network : "default");
+	line("Network", recipe->network ? recipe->network : "shared");
 	lines("Capabilities", &recipe->cap_add);
 	print_container_limits(recipe);
 }

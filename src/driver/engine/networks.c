@@ -93,36 +93,65 @@ static struct json_object *without_host(void)
 	return options;
 }
 
-int engine_make_network(struct engine *engine, const char *name, bool internal,
-			struct json_object *labels, char **ret_id, struct error *err)
+static int make(struct engine *engine, struct json_object *body, char **ret_id, struct error *err)
 {
 	cleanup_http_answer struct http_answer answer = { 0 };
 	cleanup_error struct error lost = { 0 };
-	cleanup_json struct json_object *body = json_object_new_object();
+	const char *name = json_get_string(body, "Name", "");
 	struct http_call call = { .method = "POST",
 				  .path = "/networks/create",
 				  .body = body,
 				  .timeout_ms = ENGINE_ACT_MS };
-	if (engine_check_name("network name", name, err) < 0)
-		return -1;
-	json_set_string(body, "Name", name);
-	json_set_bool(body, "CheckDuplicate", true);
-	json_set_bool(body, "Internal", internal);
-	if (internal && engine->kind == ENGINE_DOCKER)
-		json_set(body, "Options", without_host());
-	json_set(body, "Labels", json_object_get(labels));
 	int r = engine_call(engine, &call, &answer, &lost);
 	const char *id = r == 0 ? json_get_string(answer.json, "Id", NULL) : NULL;
 	if (r == 0 && engine_agreed(&answer) && id) {
 		*ret_id = xstrdup(id);
 		return 0;
 	}
-	int after = look_after_make(engine, name, labels, r == 0, ret_id);
+	int after = look_after_make(engine, name, json_get_object(body, "Labels"), r == 0, ret_id);
 	if (after >= 0)
 		return after;
 	if (r < 0)
 		return error_move(err, &lost);
 	return engine_refused(engine, &answer, err, "make the network %s", name);
+}
+
+/* podman with netavark leads from one of its networks into another, unless both are isolated, or
+ * one is strictly so.  Not every version has these words. */
+static int make_isolated(struct engine *engine, struct json_object *body, char **ret_id,
+			 struct error *err)
+{
+	static const char *const words[] = { "strict", "true" };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		struct json_object *options = json_object_new_object();
+		struct error why = { 0 };
+		json_set_string(options, "isolate", words[i]);
+		json_set(body, "Options", options);
+		const int r = make(engine, body, ret_id, &why);
+		if (r >= 0)
+			return r;
+		if (why.code != ERROR_CHILD)
+			return error_move(err, &why);
+		error_clear(&why);
+	}
+	json_object_object_del(body, "Options");
+	return make(engine, body, ret_id, err);
+}
+
+int engine_make_network(struct engine *engine, const char *name, bool internal,
+			struct json_object *labels, char **ret_id, struct error *err)
+{
+	cleanup_json struct json_object *body = json_object_new_object();
+	if (engine_check_name("network name", name, err) < 0)
+		return -1;
+	json_set_string(body, "Name", name);
+	json_set_bool(body, "CheckDuplicate", true);
+	json_set_bool(body, "Internal", internal);
+	json_set(body, "Labels", json_object_get(labels));
+	if (internal && engine->kind == ENGINE_DOCKER)
+		json_set(body, "Options", without_host());
+	return engine->kind == ENGINE_PODMAN && !internal ? make_isolated(engine, body, ret_id, err)
+							  : make(engine, body, ret_id, err);
 }
 
 static bool is_connected(struct engine *engine, const char *network, const char *container)

@@ -92,7 +92,9 @@ struct recipe {
 	char *program_file;      /* in it, if it is not called as the agent's program is; or NULL */
 	char *program_mount;     /* the file alone is mounted; NULL: its directory */
 	enum recipe_login login;
-	char *network; /* "default", "none", "internal", or a name; NULL: default */
+	/* NETWORK_OWN, "none", "internal", or a name; NULL: the engine's usual one, which is that
+	 * of sessions of earlier versions */
+	char *network;
 	struct strvec cap_add;
 	int64_t memory, pids;        /* 0: none */
 	double cpus;                 /* 0: all; at most RECIPE_MOST_CPUS */
@@ -155,6 +157,9 @@ extern const struct fields recipe_fields;
  * the image's name, the build), at each start (secrets, login) or in place (memory, pids) does not
  * count, so that a change of it does not cost the container.  The caller frees. */
 char *recipe_digest(const struct recipe *recipe) MUST_USE;
+
+/* A network that no other session has, and that leads out. */
+#define NETWORK_OWN "own"
 
 enum { RECIPE_BASE_MAX = 58 };
 

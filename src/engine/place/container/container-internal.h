@@ -7,6 +7,7 @@
  *   mounts.c   is what is mounted what its user named?  (nesting.h: can an agent change that?)
  *   files.c    the directories that a container has mounted, and the files in them
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
+ *   network.c  what in an engine is ours, the network of its own
  *   reach.c    are the container's files, socket and processes those of this host?
  *   build.c    the image of a Dockerfile (build.h)
  *   pull.c     an image of a registry (pull.h)
@@ -100,11 +101,6 @@ int mounts_check_inside(const struct recipe *recipe, const struct process_id *ca
 
 /* ---- ladder.c ---- */
 
-#define LABEL_INSTANCE "io.agentdeck.instance"
-#define LABEL_HOME     "io.agentdeck.home"
-/* The labels of everything that this deck has in an engine.  The caller puts them. */
-struct json_object *ladder_deck_labels(const struct deck *deck) MUST_USE;
-
 /* A container as the ladder sees it. */
 struct ladder {
 	struct deck *deck;
@@ -120,9 +116,6 @@ struct ladder {
 void ladder_clear(struct ladder *ladder);
 #define cleanup_ladder CLEANUP(ladder_clear)
 
-/* The network that only this session has.  ENGINE_ABSENT.  ENGINE_TAKEN: a network of that name
- * is not ours.  *ret_id is the caller's. */
-int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err);
 /* Was no container made of it before? */
 bool ladder_is_new(const struct instance *instance);
 /* Speak to the engine of the recipe, and find the container. */
@@ -134,6 +127,25 @@ bool ladder_is_ours(const struct ladder *ladder);
 int ladder_limit(struct ladder *ladder, struct error *err);
 /* Bring the container up.  Its id is saved before it is started. */
 int ladder_climb(struct ladder *ladder, struct error *err);
+
+/* ---- network.c ---- */
+
+#define LABEL_INSTANCE "io.agentdeck.instance"
+#define LABEL_HOME     "io.agentdeck.home"
+#define LABEL_BASE     "io.agentdeck.base"
+#define LABEL_RECIPE   "io.agentdeck.recipe"
+/* The labels of everything that this deck has in an engine.  The caller puts them. */
+struct json_object *ladder_deck_labels(const struct deck *deck) MUST_USE;
+/* Those, and what the session and its recipe are.  The caller puts them. */
+struct json_object *ladder_labels(const struct ladder *ladder) MUST_USE;
+
+/* Has the container a network of its own, with a way out or without? */
+bool ladder_has_network(const struct recipe *recipe);
+/* The network that only this session has.  ENGINE_ABSENT.  ENGINE_TAKEN: a network of that name
+ * is not ours.  *ret_id is the caller's. */
+int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err);
+/* Make it, if there is none.  *ret is its id, the caller's. */
+int ladder_make_network(const struct ladder *ladder, char **ret, struct error *err);
 
 /* ---- reach.c ---- */
 

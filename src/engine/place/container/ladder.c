@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "base/sha256.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/deck/stages.h"
@@ -18,9 +17,6 @@
 #include "model/plan/recreate.h"
 
 #include <string.h>
-
-#define LABEL_BASE   "io.agentdeck.base"
-#define LABEL_RECIPE "io.agentdeck.recipe"
 
 enum { STOP_GRACE_MS = 5000, SOCKET_MS = 3000 };
 
@@ -34,16 +30,6 @@ void ladder_clear(struct ladder *ladder)
 	*ladder = (struct ladder){ 0 };
 }
 
-/* The labels keep decks from touching each other's containers. */
-struct json_object *ladder_deck_labels(const struct deck *deck)
-{
-	char home[SHA256_TEXT_SIZE];
-	struct json_object *labels = json_object_new_object();
-	sha256_text(deck->paths.state, home);
-	json_set_string(labels, LABEL_HOME, home);
-	return labels;
-}
-
 bool ladder_is_ours(const struct ladder *ladder)
 {
 	cleanup_json struct json_object *deck = ladder_deck_labels(ladder->deck);
@@ -51,14 +37,6 @@ bool ladder_is_ours(const struct ladder *ladder)
 	return labels && streq(json_get_string(labels, LABEL_INSTANCE, ""), ladder->instance->id) &&
 	       streq(json_get_string(labels, LABEL_HOME, ""),
 		     json_get_string(deck, LABEL_HOME, NULL));
-}
-
-int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err)
-{
-	cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
-	cleanup_json struct json_object *labels = ladder_deck_labels(ladder->deck);
-	json_set_string(labels, LABEL_INSTANCE, ladder->instance->id);
-	return engine_find_network(ladder->engine, name, labels, ret_id, err);
 }
 
 static int find_container(struct ladder *ladder, struct error *err)
@@ -142,11 +120,6 @@ static const char *missing_mount(const struct ladder *ladder)
 		if (access(ladder->places.items[i].source, F_OK) < 0)
 			return ladder->places.items[i].source;
 	return NULL;
-}
-
-static bool has_own_network(const struct recipe *recipe)
-{
-	return streq(or_empty(recipe->network), "internal");
 }
 
 /* The engine's answer with the id was not read yet. */
@@ -246,7 +219,7 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		return -1;
 	if (facts.container == RECREATE_OURS_RUNNING)
 		facts.answers = answers(ladder);
-	if (has_own_network(recipe)) {
+	if (ladder_has_network(recipe)) {
 		cleanup_free char *id = NULL;
 		int r = ladder_find_network(ladder, &id, err);
 		if (r < 0)
@@ -258,16 +231,6 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
-
-static struct json_object *labels_of(const struct ladder *ladder)
-{
-	cleanup_free char *digest = recipe_digest(ladder->instance->recipe);
-	struct json_object *labels = ladder_deck_labels(ladder->deck);
-	json_set_string(labels, LABEL_INSTANCE, ladder->instance->id);
-	json_set_string(labels, LABEL_BASE, ladder->instance->base);
-	json_set_string(labels, LABEL_RECIPE, digest);
-	return labels;
-}
 
 /* The mounts of a container, whose texts are owned. */
 struct engine_mounts {
@@ -327,20 +290,6 @@ static void collect_mounts(const struct ladder *ladder, struct engine_mounts *re
 			  recipe->mounts[i].read_only);
 }
 
-static int make_network(struct ladder *ladder, char **ret, struct error *err)
-{
-	cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
-	cleanup_json struct json_object *labels = labels_of(ladder);
-	int r = ladder_find_network(ladder, ret, err);
-	if (r == ENGINE_ABSENT)
-		r = engine_make_network(ladder->engine, name, true, labels, ret, err);
-	return r == ENGINE_TAKEN ? error_set(err, ERROR_EXISTS,
-					     "the network %s is not this session's: remove it, or "
-					     "choose another with --network",
-					     name)
-				 : r;
-}
-
 /* The other limits can be changed, so gaps_warn() tells of them. */
 static double cpus(const struct ladder *ladder, const struct engine_facts *facts)
 {
@@ -359,7 +308,7 @@ static int create(struct ladder *ladder, struct error *err)
 	const struct recipe *recipe = instance->recipe;
 	CLEANUP(engine_mounts_clear) struct engine_mounts mounts = { 0 };
 	cleanup_strvec struct strvec entrypoint = { 0 }, environment = { 0 };
-	cleanup_json struct json_object *labels = labels_of(ladder);
+	cleanup_json struct json_object *labels = ladder_labels(ladder);
 	cleanup_free char *network = NULL, *id = NULL;
 	struct engine_facts facts;
 	collect_mounts(ladder, &mounts);
@@ -370,7 +319,7 @@ static int create(struct ladder *ladder, struct error *err)
 	strvec_pushf(&environment, ENV_INSTANCE "=%s", instance->id);
 	strvec_pushf(&environment, "HOME=%s", recipe->home);
 	if (engine_facts(ladder->engine, &facts, err) < 0 ||
-	    (has_own_network(recipe) && make_network(ladder, &network, err) < 0))
+	    (ladder_has_network(recipe) && ladder_make_network(ladder, &network, err) < 0))
 		return -1;
 	const struct container_wish wish = {
 		.name = instance->base,
@@ -489,7 +438,7 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 	case STEP_REMOVE:
 		return engine_remove(ladder->engine, id, err);
 	case STEP_NETWORK:
-		if (make_network(ladder, &network, err) < 0)
+		if (ladder_make_network(ladder, &network, err) < 0)
 			return -1;
 		return ladder->exists ? engine_connect(ladder->engine, network, id, err) : 0;
 	case STEP_TAG:

@@ -19,6 +19,11 @@
 /* ---- what needs no engine -------------------------------------------------------------------- */
 
 /* Places in the container that are not the user's. */
+static const char *or_else(const char *given, const char *configured)
+{
+	return given ? given : configured;
+}
+
 static bool is_reserved(const char *target)
 {
 	static const char *const ours[] = { "/", "/agentdeck", "/proc", "/sys", "/dev" };
@@ -157,11 +162,13 @@ static int apply_network(const char *name, struct recipe *recipe, struct error *
 	    !strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", *name)) {
 		cleanup_free char *shown = visible(name);
 		return error_set(err, ERROR_USAGE,
-				 "invalid network '%s': choose default, none, internal or the name "
-				 "of a network",
+				 "invalid network '%s': choose default, none, internal, shared or "
+				 "the name of a network",
 				 shown);
 	}
-	replace_string(&recipe->network, streq(name, "default") ? NULL : name);
+	replace_string(&recipe->network, streq(name, "default")  ? NETWORK_OWN
+					 : streq(name, "shared") ? NULL
+								 : name);
 	return 0;
 }
 
@@ -263,7 +270,7 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 		apply_role(order->role, recipe);
 	if ((order->build && apply_build(order, recipe, err) < 0) ||
 	    apply_words(order, recipe, err) < 0 ||
-	    (order->network && apply_network(order->network, recipe, err) < 0) ||
+	    apply_network(or_else(order->network, "default"), recipe, err) < 0 ||
 	    (order->cpus && apply_cpus(order->cpus, recipe, err) < 0) ||
 	    apply_all(order->mounts, apply_mount, recipe, err) < 0 ||
 	    apply_all(order->environment, apply_variable, recipe, err) < 0 ||
@@ -498,11 +505,6 @@ struct container_needs container_needs(const struct instance *instance)
 }
 
 /* ---- the recipe ------------------------------------------------------------------------------ */
-
-static const char *or_else(const char *given, const char *configured)
-{
-	return given ? given : configured;
-}
 
 /* The lists of an order, with what its role and the configuration add. */
 struct lists {
