@@ -284,6 +284,19 @@ static void has_the_login_of_its_user(enum engine engine)
 	assert_carried(request, inside.session_id, WORDS("first words", "second words"));
 }
 
+/* It asks whether it may use a key that it has not seen before. */
+TEST(RealClaudeInContainerUsesAKeyUnasked)
+{
+	struct inside inside;
+	machine_set("ANTHROPIC_API_KEY",
+		    "sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyz0123456789");
+	begin(&inside, ENGINE_DOCKER,
+	      WORDS("--image", LIBRARIES_IMAGE("claude"), "--auth", "token", "--secret",
+		    "ANTHROPIC_API_KEY"));
+	assert_carried(claude_say(&inside.claude, "first words", 1), inside.session_id,
+		       WORDS("first words"));
+}
+
 TEST(RealClaudeInContainerOutlivesItsTmuxServerDocker)
 {
 	loses_its_server(ENGINE_DOCKER);

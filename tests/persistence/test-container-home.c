@@ -23,6 +23,17 @@ static void assert_login(struct session *session, const char *text, const char *
 	ASSERT(streq(or_empty(found), text), "%s the login is '%s'", when, or_empty(found));
 }
 
+/* codex was named, and gemini was not. */
+static void assert_other_logins(struct session *session)
+{
+	const char *own = login_inside(session);
+	const char *home = kept("%.*s", (int)(strstr(own, LOGIN) - own), own);
+	const char *login = machine_read(kept("%s.codex/auth.json", home));
+	ASSERT(streq(or_empty(login), "login of codex"), "codex has '%s'", or_empty(login));
+	ASSERT(machine_exists(kept("%s.codex/config.toml", home)), "codex has no first settings");
+	ASSERT(!machine_exists(kept("%s.gemini", home)), "gemini has a login, too");
+}
+
 static void has_the_login_of_its_user(enum engine engine)
 {
 	static const char secret[] = "login-3b1f7720a94e4c58";
@@ -30,12 +41,15 @@ static void has_the_login_of_its_user(enum engine engine)
 	engine_prepare(engine, PLAIN_IMAGE);
 	machine_write(at_home(LOGIN), 0644, secret);
 	machine_write(at_home(".local/share/agentdeck-demo-agent/other.json"), 0600, "not a login");
+	machine_write(at_home(".codex/auth.json"), 0600, "login of codex");
+	machine_write(at_home(".gemini/oauth_creds.json"), 0600, "login of gemini");
 	session_add(&session, NULL, "deck",
 		    WORDS("--container", "--image", PLAIN_IMAGE, "--engine", engine_address(engine),
-			  "--auth", "sync"));
+			  "--auth", "sync", "--auth", "codex=sync"));
 	session_start(&session, NULL);
 	session_say(&session, "first");
 	assert_login(&session, secret, "at first");
+	assert_other_logins(&session);
 	const char *inside = login_inside(&session);
 	const char *mode = machine_root_ok(WORDS("stat", "-c", "%a %u", inside));
 	ASSERT(streq(mode, kept("600 %u\n", machine_uid())), "mode and owner: %s", mode);

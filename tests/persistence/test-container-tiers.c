@@ -852,12 +852,12 @@ TEST(ContainerSecretIsTheAgentsAlonePodman)
 	keeps_a_secret(ENGINE_PODMAN);
 }
 
-/* As a user whose shell exports the variable that the agent's entry names. */
+/* As a user whose shell exports the variables of the agent's login and of GitHub's. */
 static struct reply with_token(const char *const *words)
 {
 	struct strvec *argv = kept_vector();
 	const char *script = "AGENTDECK_DEMO_TOKEN=$(cat \"$HOME/secret\")\n"
-			     "export AGENTDECK_DEMO_TOKEN\n"
+			     "export AGENTDECK_DEMO_TOKEN GH_TOKEN=\"$AGENTDECK_DEMO_TOKEN\"\n"
 			     "exec agentdeck \"$@\"\n";
 	strvec_push_array(argv, WORDS("sh", "-c", script, "sh"));
 	strvec_push_array(argv, words);
@@ -880,7 +880,8 @@ static struct inside launch_with_token(enum engine engine, const char *const *wo
 	machine_make_directory(inside.session.directory);
 	strvec_push_array(all, WORDS("launch", inside.session.directory, "--agent", "demo",
 				     "--container", "--image", PLAIN_IMAGE, "--engine",
-				     engine_address(engine), "--auth", "token"));
+				     engine_address(engine), "--auth", "token", "--auth",
+				     "github=token"));
 	strvec_push_array(all, words);
 	struct reply reply = with_token((const char *const *)all->items);
 	ASSERT(reply.status == status, "launch ended with %d: %s", reply.status, reply.errors);
@@ -895,6 +896,7 @@ static void keeps_a_token(enum engine engine)
 	assert_running(&inside, "at first");
 	session_say(&inside.session, INSIDE_MARKER);
 	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
+	assert_agent_has(&inside, "GH_TOKEN");
 	assert_not_disclosed(engine, secret);
 	session_stop(&inside.session, NULL);
 	assert_not_disclosed(engine, secret);
@@ -902,9 +904,11 @@ static void keeps_a_token(enum engine engine)
 	ASSERT(reply.status != 0 && strstr(reply.errors, "AGENTDECK_DEMO_TOKEN is not set") &&
 		       strstr(reply.errors, "recipe.secret"),
 	       "a start without the variable ended with %d: %s", reply.status, reply.errors);
-	(void)deck_ok(NULL,
-		      WORDS("session", "set", "deck", "recipe.secret",
-			    kept("AGENTDECK_DEMO_TOKEN=file:%s", at_home("secret")), "--json"));
+	static const char *const variables[] = { "AGENTDECK_DEMO_TOKEN", "GH_TOKEN" };
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
+		(void)deck_ok(NULL,
+			      WORDS("session", "set", "deck", "recipe.secret",
+				    kept("%s=file:%s", variables[i], at_home("secret")), "--json"));
 	machine_write(at_home("secret"), 0640, kept("%s\n", secret));
 	reply = deck(NULL, WORDS("session", "start", "deck"));
 	ASSERT(reply.status == 0 && strstr(reply.errors, "chmod 600 "), "it does not warn: %s",

@@ -5,6 +5,7 @@
 #include "unit/files.h"
 #include "unit/scratch.h"
 
+#include "base/jsonio.h"
 #include "engine/place/container/agenthome.h"
 
 #include <sys/stat.h>
@@ -40,7 +41,7 @@ static struct homes homes_of(const char *text)
 	(void)mkdir(homes.in, 0700);
 	(void)mkdir(homes.out, 0755);
 	(void)mkdir(homes.config, 0755);
-	homes.home = (struct agenthome){ agent_of(text), homes.in, "/srv/a \"b\"/c" };
+	homes.home = (struct agenthome){ agent_of(text), homes.in, "/srv/a \"b\"/c", NULL };
 	homes.user = (struct agenthome_user){ homes.out, homes.config };
 	return homes;
 }
@@ -144,6 +145,33 @@ static void what_the_agent_wrote_into_its_settings_stays(void **state UNUSED)
 	struct stat st;
 	assert_int_equal(fstatat(here, "in/.x.json", &st, 0), 0);
 	assert_int_equal(st.st_mtime, 1000);
+}
+
+/* An agent would ask whether it may use the key. */
+static void the_seed_has_the_ends_of_the_keys_of_its_login(void **state UNUSED)
+{
+	cleanup_homes struct homes homes = homes_of(
+		"command = ['x']\n[home]\ndefault = '~/.x'\nseed = '~/.x.json'\n"
+		"seed_text = '{\"keys\":{key_ends},\"at\":{directory}}'\n"
+		"[environment]\nlogin = ['KEY', 'SHORT']\n");
+	cleanup_strvec struct strvec secrets = { 0 };
+	homes.home.directory = "/a";
+	seed(&homes);
+	assert_file("in/.x.json", "{\"keys\":[],\"at\":\"/a\"}");
+	strvec_push(&secrets, "SHORT=canary-canary-canary");
+	strvec_push(&secrets, "OTHER=0123456789012345678901234567890123456789-other");
+	strvec_push(&secrets, "KEY=canary-canary-canary-0123456789abcdefghij");
+	homes.home.secrets = &secrets;
+	seed(&homes);
+	seed(&homes);
+	cleanup_free char *text = read_name("in/.x.json");
+	cleanup_json struct json_object *object = NULL;
+	assert_int_equal(json_parse(text, strlen(text), "x", &object, NULL), 0);
+	struct json_object *keys = json_get_array(object, "keys");
+	assert_int_equal(json_object_array_length(keys), 1);
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(keys, 0)),
+			    "0123456789abcdefghij");
+	assert_null(strstr(text, "canary"));
 }
 
 static void settings_that_are_no_object_stay(void **state UNUSED)
@@ -325,6 +353,7 @@ int main(void)
 #define UNIT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		UNIT(a_new_home_gets_the_seed_with_the_work_directory),
 		UNIT(what_the_agent_wrote_into_its_settings_stays),
+		UNIT(the_seed_has_the_ends_of_the_keys_of_its_login),
 		UNIT(settings_that_are_no_object_stay),
 		UNIT(a_seed_needs_not_be_json),
 		UNIT(an_entry_without_a_seed_writes_nothing),

@@ -1571,6 +1571,7 @@ case_role_asks_for_variables() {
 	must role trust .
 	grep -q '^Asks you for: *KEY: the key$' "$home/out" || fail "trust: $(<"$home/out")"
 	refused 64 'the role asks for KEY .the key.: give it with --secret KEY=SOURCE' add . -t a --agent demo --devcontainer
+	refused 64 'KEY is a secret, and --env is written down' add . -t a --agent demo --devcontainer --env KEY=canary
 	must add . -t a --agent demo --devcontainer --secret KEY=file:/key --env CITY=Bonn
 	must session show a --recipe
 	grep -Eq '^Variables +CITY=Bonn$' "$home/out" && grep -Eq '^Secrets +KEY from file:/key$' "$home/out" || fail "given: $(<"$home/out")"

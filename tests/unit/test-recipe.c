@@ -20,6 +20,7 @@ static const char full[] =
 	"{\"source\":\"/x\",\"target\":\"/x\"}],"
 	"\"secrets\":[{\"name\":\"KEY\",\"source\":\"env:KEY\"},"
 	"{\"name\":\"T\",\"source\":\"file:/run/t\"}],"
+	"\"logins\":[{\"name\":\"github\",\"login\":\"token\"},{\"name\":\"codex\",\"login\":\"ignore\"}],"
 	"\"commands\":[{\"when\":\"postStartCommand\",\"each_start\":true,\"argv\":[\"make\"]}],"
 	"\"program\":\"host\",\"login\":\"token\",\"memory\":1073741824,\"pids\":100,"
 	"\"cpus\":1.5}";

@@ -2,11 +2,13 @@
  *
  * What the options of a container become in a recipe, as far as no engine is asked.
  */
-#include "unit/test.h"
+#include "unit/scratch.h"
 
+#include "engine/place/container/logins.h"
 #include "engine/place/container/resolve.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static struct strvec list(const char *text)
 {
@@ -177,6 +179,100 @@ static void a_token_is_what_the_agent_reads_and_is_set(void **state UNUSED)
 	assert_int_equal(ignored->secret_count, 0);
 }
 
+static void open_deck(struct deck *ret)
+{
+	cleanup_error struct error err = { 0 };
+	(void)setenv("AGENTDECK_HOME", scratch, 1);
+	(void)unsetenv("AGENTDECK_PROFILE");
+	if (deck_open("default", "test", ret, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+/* The container gets the logins that the order or the role names, and no others. */
+static void each_login_gets_in_as_its_user_says(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_recipe struct recipe *recipe = recipe_new(), *refused = recipe_new();
+	cleanup_strvec struct strvec words = { 0 }, bad = { 0 };
+	cleanup_strvec struct strvec of_role = { 0 };
+	struct container_defaults defaults = { .auth = (char[]){ "sync" } };
+	struct logins_order order = { .agent = "claude",
+				      .of_role = &of_role,
+				      .defaults = &defaults };
+	struct deck deck = { 0 };
+	open_deck(&deck);
+	assert_string_equal(logins_how(&order, "claude"), "sync");
+	strvec_push_array(&defaults.logins, (const char *const[]){ "claude", "ignore", "gemini",
+								   "token", "qwen", "sync", NULL });
+	assert_string_equal(logins_how(&order, "claude"), "ignore");
+	assert_null(logins_how(&order, "codex"));
+	strvec_push_array(&words, (const char *const[]){ "token", "codex=sync", "github=token",
+							 "github=token", NULL });
+	strvec_push_array(&of_role,
+			  (const char *const[]){ "gemini", "codex", "claude", "aider", NULL });
+	order.words = &words;
+	assert_string_equal(logins_how(&order, "claude"), "token");
+	(void)setenv("GEMINI_API_KEY", "canary", 1);
+	(void)setenv("GITHUB_TOKEN", "canary", 1);
+	if (logins_add(&deck, &order, recipe, &err) < 0)
+		fail_msg("%s", err.message);
+	static const struct {
+		const char *name;
+		enum recipe_login login;
+	} slots[] = { { "codex", LOGIN_SYNC },
+		      { "github", LOGIN_TOKEN },
+		      { "gemini", LOGIN_TOKEN },
+		      { "aider", LOGIN_IGNORE } };
+	assert_int_equal(recipe->slot_count, ARRAY_SIZE(slots));
+	for (size_t i = 0; i < ARRAY_SIZE(slots); i++) {
+		assert_string_equal(recipe->slots[i].name, slots[i].name);
+		assert_int_equal(recipe->slots[i].login, slots[i].login);
+	}
+	assert_int_equal(recipe->secret_count, 2);
+	assert_string_equal(recipe->secrets[0].source, "env:GITHUB_TOKEN");
+	assert_string_equal(recipe->secrets[1].source, "env:GEMINI_API_KEY");
+
+	strvec_push(&bad, "codex=magic");
+	order.words = &bad;
+	assert_int_equal(logins_add(&deck, &order, refused, &err), -1);
+	assert_non_null(strstr(err.message, "--auth codex must be sync, token or ignore"));
+	error_clear(&err);
+	strvec_clear(&bad);
+	strvec_push(&bad, "nothing=token");
+	assert_int_equal(logins_add(&deck, &order, refused, &err), -1);
+	assert_non_null(strstr(err.message, "nothing"));
+	strvec_clear(&bad);
+	strvec_clear(&defaults.logins);
+	deck_close(&deck);
+}
+
+/* gh knows a token that no variable has. */
+static void a_token_of_github_comes_from_its_program(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_recipe struct recipe *recipe = recipe_new(), *none = recipe_new();
+	cleanup_strvec struct strvec words = { 0 };
+	const struct container_defaults defaults = { 0 };
+	const struct logins_order order = { "claude", &words, NULL, &defaults };
+	struct deck deck = { 0 };
+	cleanup_free char *path = xstrdup(getenv("PATH"));
+	strvec_push(&words, "github=token");
+	(void)unsetenv("GITHUB_TOKEN");
+	(void)unsetenv("GH_TOKEN");
+	(void)setenv("PATH", scratch, 1);
+	assert_int_equal(logins_add(&deck, &order, none, &err), -1);
+	assert_non_null(strstr(err.message, "GH_TOKEN, GITHUB_TOKEN"));
+	error_clear(&err);
+	put("gh", "");
+	assert_int_equal(fchmodat(here, "gh", 0700, 0), 0);
+	const int r = logins_add(&deck, &order, recipe, &err);
+	(void)setenv("PATH", path, 1);
+	assert_int_equal(r, 0);
+	assert_int_equal(recipe->secret_count, 1);
+	assert_string_equal(recipe->secrets[0].name, "GH_TOKEN");
+	assert_string_equal(recipe->secrets[0].source, "command:[\"gh\",\"auth\",\"token\"]");
+}
+
 static void an_instance_takes_its_place(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = instance_new();
@@ -201,6 +297,10 @@ int main(void)
 		cmocka_unit_test(options_are_written_into_the_recipe),
 		cmocka_unit_test(what_makes_no_sense_is_refused_with_what_to_do),
 		cmocka_unit_test(a_token_is_what_the_agent_reads_and_is_set),
+		cmocka_unit_test_setup_teardown(each_login_gets_in_as_its_user_says, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_token_of_github_comes_from_its_program, set_up,
+						tear_down),
 		cmocka_unit_test(an_instance_takes_its_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -290,6 +290,21 @@ static void a_role_counts_before_an_image_of_a_farther_group(void **state)
 	assert_null(settings_role(&settings, "/b"));
 }
 
+static void logins_of_single_agents_are_words(void **state)
+{
+	(void)state;
+	static const char text[] = "[container.logins]\ngithub = 'token'\ncodex = 'sync'\n"
+				   "[groups.work.container.logins]\ncodex = 'ignore'\n";
+	cleanup_settings struct settings settings = { 0 };
+	assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, NULL), 0);
+	const struct container_defaults all = settings_container(&settings, ""),
+					work = settings_container(&settings, "work");
+	assert_int_equal(all.logins.count, 4);
+	assert_int_equal(work.logins.count, 2);
+	assert_string_equal(work.logins.items[0], "codex");
+	assert_string_equal(work.logins.items[1], "ignore");
+}
+
 static void a_container_that_makes_no_sense_is_refused(void **state)
 {
 	(void)state;
@@ -304,7 +319,7 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 	assert_refused("[groups.a.container]\nimages = 'x'\n",
 		       "config.toml:2:1: unknown key \"groups.a.container.images\": a container "
 		       "has enabled, escapes, engine, image, network, auth, program, cpus, "
-		       "mounts, role, role_rights and role_env");
+		       "mounts, role, role_rights, role_env and logins");
 	assert_refused("[container]\nrole = 'a/b'\n",
 		       "config.toml:2:1: container.role is \"a/b\": name a role of [roles], or an "
 		       "absolute path, which may start with \"~/\"");
@@ -321,6 +336,11 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 	assert_refused("[container]\nrole_env = ['A', 'B=1']\n",
 		       "config.toml:2:1: container.role_env holds \"B=1\", which is no name of a "
 		       "variable");
+	assert_refused("[groups.a.container.logins]\ncodex = 'magic'\n",
+		       "config.toml:2:1: groups.a.container.logins.codex is \"magic\": choose "
+		       "\"sync\", \"token\" or \"ignore\"");
+	assert_refused("[container]\nlogins = 'sync'\n",
+		       "config.toml:2:1: container.logins must be a table, not a string");
 	assert_refused("[container]\nenabled = 'yes'\n",
 		       "config.toml:2:1: container.enabled must be true or false, not a string");
 	assert_refused("[groups.a.container]\ncpus = 0\n",
@@ -507,6 +527,7 @@ int main(void)
 		cmocka_unit_test(a_container_has_what_the_nearest_group_says),
 		cmocka_unit_test(an_empty_list_of_a_group_counts),
 		cmocka_unit_test(a_role_counts_before_an_image_of_a_farther_group),
+		cmocka_unit_test(logins_of_single_agents_are_words),
 		cmocka_unit_test(a_container_that_makes_no_sense_is_refused),
 		cmocka_unit_test(a_misspelt_key_is_refused_with_the_likely_one),
 		cmocka_unit_test(a_wrong_type_is_refused_by_name),

@@ -11,8 +11,8 @@ struct container_options {
 	bool is_wished;  /* --container */
 	bool is_refused; /* --no-container */
 	bool pull;
-	const char *engine, *image, *build, *role, *devcontainer, *network, *auth, *program, *cpus;
-	struct strvec mounts, environment, secrets, cap_add;
+	const char *engine, *image, *build, *role, *devcontainer, *network, *program, *cpus;
+	struct strvec mounts, environment, secrets, logins, cap_add;
 };
 
 /* The options set the struct container_options that is this member of `struct options`. */
@@ -43,10 +43,14 @@ struct container_options {
 		  "a variable that is read at each start and stored nowhere: env:NAME, file:PATH " \
 		  "or command:[\"...\"]; may be repeated",                                         \
 		  TO_LIST(member.secrets) },                                                       \
-		{ 0, "auth", "HOW",                                                                \
+		{ 0,                                                                               \
+		  "auth",                                                                          \
+		  "HOW",                                                                           \
 		  "the agent's login: sync copies its files from your home; token passes its "     \
-		  "variables as secrets; ignore, to log in inside",                                \
-		  TO_WORD(member.auth, container_auth_words) },                                    \
+		  "variables as secrets; ignore, to log in inside. NAME=HOW is for another "       \
+		  "agent or github; may be repeated",                                              \
+		  TO_LIST(member.logins),                                                          \
+		  OFFER(container_auth_words) },                                                   \
 		{ 0, "program", "WHERE", "image or host; else this host's, if it is a binary",     \
 		  TO_WORD(member.program, container_program_words) },                              \
 		{ 0, "network", "NETWORK",                                                         \

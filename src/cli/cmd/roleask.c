@@ -117,6 +117,13 @@ int role_ask_variables(struct app *app, struct container_order *order, struct ro
 	order->environment = &ret->environment;
 	order->secrets = &ret->secrets;
 	for (size_t i = 0; i < role->question_count; i++)
+		if (role->questions[i].is_secret &&
+		    names(&ret->environment, role->questions[i].name))
+			return error_set(err, ERROR_USAGE,
+					 "%s is a secret, and --env is written down: give it with "
+					 "--secret %s=SOURCE",
+					 role->questions[i].name, role->questions[i].name);
+	for (size_t i = 0; i < role->question_count; i++)
 		if (!has_answer(ret, role->questions[i].name) &&
 		    answer(app, &role->questions[i], ret, err) < 0)
 			return -1;

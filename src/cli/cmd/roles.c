@@ -52,10 +52,9 @@ static void describe_parts(const struct role_source *source, struct strvec *ret)
 		const char *label;
 		const struct strvec *values;
 	} lists[] = {
-		{ "Arguments:", &role->build_args },
-		{ "Environment:", &role->environment },
-		{ "Mounts:", &role->mounts },
-		{ "Capabilities:", &role->cap_add },
+		{ "Arguments:", &role->build_args }, { "Environment:", &role->environment },
+		{ "Mounts:", &role->mounts },        { "Capabilities:", &role->cap_add },
+		{ "More logins:", &role->logins },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		add_line(ret, lines[i].label, lines[i].value);
@@ -172,6 +171,7 @@ struct json_object *json_of_role(const struct role_source *source)
 	json_set_strings(object, "environment", &role->environment);
 	json_set_strings(object, "mounts", &role->mounts);
 	json_set_strings(object, "cap_add", &role->cap_add);
+	json_set_strings(object, "logins", &role->logins);
 	json_set(object, "commands", json_of_commands(role));
 	json_set(object, "questions", json_of_questions(role));
 	json_set(object, "findings", json_of_findings(role));

@@ -453,6 +453,12 @@ static void print_recipe(const struct instance *instance)
 	const char *program = recipe_program_mount(recipe);
 	line("Program", program ? program : "of the image");
 	line("Login", recipe_login_name(recipe->login));
+	for (size_t i = 0; i < recipe->slot_count; i++) {
+		const struct recipe_slot *slot = &recipe->slots[i];
+		cleanup_free char *text = xasprintf("%s: %s", slot->name,
+						    recipe_login_name(slot->login));
+		line(i ? "" : "More logins", text);
+	}
 	line("Network", recipe->network ? recipe->network : "shared");
 	lines("Capabilities", &recipe->cap_add);
 	print_container_limits(recipe);

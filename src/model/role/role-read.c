@@ -6,6 +6,7 @@
 
 #include "base/jsonc.h"
 #include "base/nearest.h"
+#include "model/session/naming.h"
 
 #include <string.h>
 
@@ -336,6 +337,20 @@ static void read_agent(struct reading *reading, struct json_object *value)
 	take_text(reading, value, &reading->role->agent);
 }
 
+/* Which ones a container may have is what its user says: --auth NAME=HOW. */
+static void read_logins(struct reading *reading, struct json_object *value)
+{
+	struct strvec *logins = &reading->role->logins;
+	read_texts(reading, value, logins);
+	for (size_t i = 0; i < logins->count; i++) {
+		const char *name = logins->items[i];
+		if (naming_is_agent(name))
+			role_ask(reading, RIGHTS_STANDARD, "your login of %s", name);
+		else
+			role_find(reading, ROLE_REFUSED, "%s is not the name of a login", name);
+	}
+}
+
 static void read_own_network(struct reading *reading, struct json_object *value)
 {
 	cleanup_free char *name = role_text(reading, value, ROLE_REFUSED);
@@ -348,6 +363,7 @@ static void read_ours(struct reading *reading, struct json_object *value)
 	static const struct key keys[] = {
 		RUNS("agent", string, read_agent),
 		RUNS("env", object, read_questions),
+		RUNS("logins", array, read_logins),
 		RUNS("network", string, read_own_network),
 	};
 	read_table(reading, value, keys, ARRAY_SIZE(keys), ROLE_REFUSED);

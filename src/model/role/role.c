@@ -20,7 +20,7 @@ void role_clear(struct role *role)
 				role->context, role->target, role->network,
 				role->user,    role->cpus,   role->agent };
 	struct strvec *const lists[] = { &role->build_args, &role->environment, &role->mounts,
-					 &role->cap_add };
+					 &role->cap_add, &role->logins };
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)

@@ -71,6 +71,7 @@ struct role {
 	struct strvec environment; /* NAME=VALUE, each name once */
 	struct strvec mounts;      /* SOURCE:TARGET[:ro], both absolute */
 	struct strvec cap_add;
+	struct strvec logins; /* names of more logins than that of the session's agent */
 	char *network, *user, *cpus, *agent; /* NULL: not named */
 	int64_t memory;                      /* 0: not named */
 	char *texts[ROLE_EVENT_COUNT];       /* the commands for people; NULL: none */

@@ -139,6 +139,13 @@ void recipe_add_secret(struct recipe *recipe, const char *name, const char *sour
 	recipe->secrets[recipe->secret_count++] = secret;
 }
 
+void recipe_add_slot(struct recipe *recipe, const char *name, enum recipe_login login)
+{
+	const struct recipe_slot slot = { .name = xstrdup(name), .login = login };
+	recipe->slots = xreallocarray(recipe->slots, recipe->slot_count + 1, sizeof(slot));
+	recipe->slots[recipe->slot_count++] = slot;
+}
+
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 static const char *const program_words[] = {
@@ -237,6 +244,12 @@ static const struct field secret_members[] = {
 static const struct fields secret_fields = FIELDS(struct recipe_secret, secret_members,
 						  .check = check_secret);
 
+static const struct field slot_members[] = {
+	FIELD(struct recipe_slot, name, "name", .needed = true, .identifies = true),
+	FIELD(struct recipe_slot, login, "login", .words = login_words, .always = true),
+};
+static const struct fields slot_fields = FIELDS(struct recipe_slot, slot_members);
+
 static void check_recipe(const struct manifest_section *section, void *record)
 {
 	const struct recipe *recipe = record;
@@ -299,6 +312,7 @@ static const struct field recipe_members[] = {
 	{ .key = "cpus", .type = FIELD_CUSTOM, .read = read_cpus, .put = put_cpus },
 	FIELD_OF_LIST(struct recipe, mounts, mount_count, "mounts", &mount_fields),
 	FIELD_OF_LIST(struct recipe, secrets, secret_count, "secrets", &secret_fields),
+	FIELD_OF_LIST(struct recipe, slots, slot_count, "logins", &slot_fields),
 	FIELD_OF_LIST(struct recipe, commands, command_count, "commands", &command_fields),
 };
 const struct fields recipe_fields = FIELDS(struct recipe, recipe_members,

@@ -50,6 +50,13 @@ struct recipe_secret {
 	char *name, *source;
 };
 
+/* The login of another agent than the session's own, or of GitHub, in the same container. */
+struct recipe_slot {
+	char *name; /* of the agent; or LOGIN_GITHUB */
+	enum recipe_login login;
+};
+#define LOGIN_GITHUB "github"
+
 /* A command of a role, which runs in the container before the agent does. */
 struct recipe_command {
 	char *when;       /* "onCreateCommand", ...: role_event_key() */
@@ -92,6 +99,8 @@ struct recipe {
 	char *program_file;      /* in it, if it is not called as the agent's program is; or NULL */
 	char *program_mount;     /* the file alone is mounted; NULL: its directory */
 	enum recipe_login login;
+	struct recipe_slot *slots; /* more logins */
+	size_t slot_count;
 	/* NETWORK_OWN, "none", "internal", or a name; NULL: the engine's usual one, which is that
 	 * of sessions of earlier versions */
 	char *network;
@@ -144,6 +153,7 @@ void recipe_add_command(struct recipe *recipe, const char *when, bool is_of_star
 			const struct strvec *argv);
 /* A secret of the same name is replaced. */
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source);
+void recipe_add_slot(struct recipe *recipe, const char *name, enum recipe_login login);
 
 /* NULL for NULL.  Unknown keys are kept: all of the recipe's, and those of a mount or secret that
  * is still the same one.  The caller puts the object. */

@@ -62,6 +62,7 @@ static void free_container(struct container_defaults *defaults)
 		free(*container_text(defaults, i));
 	strvec_clear(&defaults->mounts);
 	strvec_clear(&defaults->role_env);
+	strvec_clear(&defaults->logins);
 }
 
 static void free_workspace(struct workspace_defaults *defaults)
@@ -504,6 +505,30 @@ static int store_root(const struct toml_document *document, const struct toml_ke
 				  key->path, path);
 }
 
+static int store_logins(const struct toml_document *document, const struct toml_key *key,
+			struct json_object *value, void *field, struct error *err)
+{
+	struct strvec *logins = field;
+	enum recipe_login login;
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, key->path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *path = xasprintf("%s.%s", key->path, name);
+		const char *how = json_object_get_string(item);
+		if (!naming_is_agent(name))
+			return toml_error(document, path, err, "\"%s\" is not the name of a login",
+					  name);
+		if (!recipe_login_parse(or_empty(how), &login))
+			return toml_error(document, path, err,
+					  "%s is \"%s\": choose \"sync\", \"token\" or "
+					  "\"ignore\"",
+					  path, or_empty(how));
+		strvec_push(logins, name);
+		strvec_push(logins, how);
+	}
+	return 0;
+}
+
 static int store_argv(const struct toml_document *document, const struct toml_key *key,
 		      struct json_object *value, void *field, struct error *err)
 {
@@ -534,6 +559,7 @@ static const struct toml_key container_keys[] = {
 	CONTAINER_KEY("role", store_role, role),
 	CONTAINER_KEY("role_rights", store_container_text, role_rights),
 	CONTAINER_KEY("role_env", store_variables, role_env),
+	CONTAINER_KEY("logins", store_logins, logins),
 };
 
 static int store_container(const struct toml_document *document, const char *path,
@@ -552,8 +578,8 @@ static int store_container(const struct toml_document *document, const char *pat
 			return toml_error(
 				document, where, err,
 				"unknown key \"%s\": a container has enabled, escapes, engine, "
-				"image, network, auth, program, cpus, mounts, role, role_rights "
-				"and role_env",
+				"image, network, auth, program, cpus, mounts, role, role_rights, "
+				"role_env and logins",
 				where);
 		if (container_keys[i].store(document, &key, item,
 					    (char *)ret + container_keys[i].offset, err) < 0)
@@ -776,6 +802,9 @@ const struct toml_key settings_keys[] = {
 	    .about = "what a role may ask for: locked, standard or open", .example = "\"open\""),
 	KEY("container.role_env", store_variables, container.role_env,
 	    .about = "variables of yours that a role may read", .example = "[\"EDITOR\"]"),
+	TABLE("container.logins", store_logins, container.logins,
+	      .about = "the same for single agents and for github",
+	      .example = "github = \"token\""),
 	KEY("workspace.on_end", toml_store_word, end_policy, .min = END_ASK, .words = ends,
 	    .about = "when an agent has ended by itself: ask, keep or clean"),
 	KEY("workspace.root", store_root, workspace_root,
@@ -849,6 +878,8 @@ static void add_defaults(const struct container_defaults *from, struct container
 		to->mounts = from->mounts;
 	if (!is_set(&to->role_env))
 		to->role_env = from->role_env;
+	if (!is_set(&to->logins))
+		to->logins = from->logins;
 	for (size_t i = 0; i < CONTAINER_TEXTS; i++)
 		if (!*container_text(to, i))
 			*container_text(to, i) = *container_text(&copy, i);

@@ -28,6 +28,7 @@ struct container_defaults {
 	char *role_rights;      /* a word of recipe_rights_parse() */
 	struct strvec mounts;   /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */
 	struct strvec role_env; /* names of variables that a role may read */
+	struct strvec logins;   /* name, word of recipe_login_parse(), name, word */
 };
 
 /* What a tree gets that is made for a session. */

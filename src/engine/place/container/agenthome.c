@@ -12,6 +12,7 @@
 
 #define HOME_SLOT      "{home}/"
 #define DIRECTORY_SLOT "{directory}"
+#define KEYS_SLOT      "{key_ends}"
 
 /* The names of files that a crash leaves in the agent's home. */
 #define TEMPORARY_PREFIX ".agentdeck-home-"
@@ -90,19 +91,62 @@ static int replace(const struct spot *spot, const void *data, size_t length, str
 
 /* ---- the seed -------------------------------------------------------------------------------- */
 
+/* The text with the value in each place of the slot.  The caller frees. */
+static char *put_slot(const char *text, const char *slot, const char *value)
+{
+	cleanup_strbuf struct strbuf filled = { 0 };
+	for (const char *at; (at = strstr(text, slot)); text = at + strlen(slot))
+		strbuf_addf(&filled, "%.*s%s", (int)(at - text), text, value);
+	strbuf_adds(&filled, text);
+	return xstrdup(strbuf_text(&filled));
+}
+
+/* An agent that asks before it uses a key notes the end of one that its user has agreed to.  A
+ * short key would be there as a whole. */
+static struct json_object *key_ends(const struct agenthome *home)
+{
+	enum { LEAST = 40, END = 20 };
+	struct json_object *ends = json_object_new_array();
+	for (size_t i = 0; home->secrets && i < home->secrets->count; i++) {
+		const char *secret = home->secrets->items[i], *equals = strchr(secret, '=');
+		cleanup_free char *name = xstrndup(secret, (size_t)(equals - secret));
+		const size_t length = strlen(equals + 1);
+		if (length >= LEAST && strvec_contains(&home->agent->login_variables, name))
+			json_object_array_add(ends, json_text(equals + 1 + length - END));
+	}
+	return ends;
+}
+
 static char *seed_of(const struct agenthome *home)
 {
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_json struct json_object *directory = json_text(home->directory);
-	const char *rest = home->agent->seed_text;
+	cleanup_json struct json_object *directory = json_text(home->directory),
+					*ends = key_ends(home);
 	/* TOML does not know "\/". */
-	const char *value = json_object_to_json_string_ext(
-		directory, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	for (const char *slot; (slot = strstr(rest, DIRECTORY_SLOT));
-	     rest = slot + strlen(DIRECTORY_SLOT))
-		strbuf_addf(&text, "%.*s%s", (int)(slot - rest), rest, value);
-	strbuf_adds(&text, rest);
-	return xstrdup(strbuf_text(&text));
+	const int how = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+	cleanup_free char *text = put_slot(home->agent->seed_text, KEYS_SLOT,
+					   json_object_to_json_string_ext(ends, how));
+	return put_slot(text, DIRECTORY_SLOT, json_object_to_json_string_ext(directory, how));
+}
+
+static bool has_element(struct json_object *array, struct json_object *wanted)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		if (json_object_equal(json_object_array_get_idx(array, i), wanted))
+			return true;
+	return false;
+}
+
+static bool add_elements(struct json_object *to, struct json_object *from)
+{
+	bool changed = false;
+	for (size_t i = 0; i < json_object_array_length(from); i++) {
+		struct json_object *element = json_object_array_get_idx(from, i);
+		if (has_element(to, element))
+			continue;
+		json_object_array_add(to, json_object_get(element));
+		changed = true;
+	}
+	return changed;
 }
 
 /* Returns whether something was added. */
@@ -117,6 +161,9 @@ static bool add_missing(struct json_object *to, struct json_object *from)
 		} else if (json_object_is_type(present, json_type_object) &&
 			   json_object_is_type(value, json_type_object)) {
 			changed |= add_missing(present, value);
+		} else if (json_object_is_type(present, json_type_array) &&
+			   json_object_is_type(value, json_type_array)) {
+			changed |= add_elements(present, value);
 		}
 	}
 	return changed;

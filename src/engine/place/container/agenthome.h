@@ -20,6 +20,9 @@ struct agenthome {
 	const struct agent *agent;
 	const char *path;      /* of this host; it exists */
 	const char *directory; /* the work directory */
+	/* NAME=VALUE of its secrets: the seed gets the ends of those that hold its login.  NULL:
+	 * they are not known yet. */
+	const struct strvec *secrets;
 };
 
 /* The user's own.  All borrowed. */
@@ -29,7 +32,8 @@ struct agenthome_user {
 };
 
 /* Write the seed of the agent's entry.  A missing file is written whole; a JSON object gets the
- * members that it lacks; what is there stays as it is.  Nothing happens where the entry has none. */
+ * members that it lacks, and a list in it the elements; what is there stays as it is.  Nothing
+ * happens where the entry has none. */
 int agenthome_seed(const struct agenthome *home, struct error *err);
 
 /* Copy each file of the agent's login that is newer in the user's home than in this one, or missing

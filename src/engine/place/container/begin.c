@@ -25,7 +25,7 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 	if (container_make_directories(deck, instance, err) < 0 ||
 	    place_host.prepare(deck, instance, order, err) < 0)
 		return -1;
-	container_fill_home(deck, instance, order->agent);
+	container_fill_home(deck, instance, order->agent, NULL);
 	return container_write_files(deck, instance, err);
 }
 
@@ -52,9 +52,11 @@ static void agent_argv(const struct beginning *beginning, struct strvec *ret)
 }
 
 /* The window and the pane in it have no secrets, so the capsule gets them beforehand. */
-static int hand_secrets(const struct deck *deck, const struct recipe *recipe, const char *run,
+static int hand_secrets(struct deck *deck, const struct instance *instance, const char *run,
 			struct capsule *capsule, struct error *err)
 {
+	const struct recipe *recipe = instance->recipe;
+	const struct agent *agent;
 	struct strvec secrets = { 0 };
 	const struct capsule_secrets kept = {
 		.run = run,
@@ -64,6 +66,8 @@ static int hand_secrets(const struct deck *deck, const struct recipe *recipe, co
 	if (!recipe->secret_count || !capsule_keeps_secrets(capsule))
 		return 0;
 	int r = container_resolve_secrets(recipe, &secrets, err);
+	if (r == 0 && deck_agent(deck, instance->agent, &agent, NULL) == 0)
+		container_fill_home(deck, instance, agent, &secrets);
 	if (r == 0)
 		r = capsule_keep_secrets(capsule, &kept, clock_ms() + CAPSULE_ANSWER_MS, err);
 	container_wipe(&secrets);
@@ -158,7 +162,7 @@ int container_run_in(struct capsule *capsule, struct deck *deck, struct instance
 	/* The program writes to a terminal, and we read its words. */
 	strvec_push(&beginning.environment, "NO_COLOR=1");
 	strvec_push(&beginning.environment, "TERM=dumb");
-	if (hand_secrets(deck, instance->recipe, run, capsule, err) < 0 ||
+	if (hand_secrets(deck, instance, run, capsule, err) < 0 ||
 	    begin_process(&beginning, capsule, &process, err) < 0)
 		return -1;
 	struct error why = { 0 };
@@ -258,7 +262,7 @@ static int begin(struct deck *deck, struct instance *instance, const struct plac
 	container_warn_of_secrets(deck, instance->recipe);
 	if (events_run(deck, instance, order, capsule, err) < 0)
 		return -1;
-	if (hand_secrets(deck, instance->recipe, instance->run.id, capsule, err) < 0)
+	if (hand_secrets(deck, instance, instance->run.id, capsule, err) < 0)
 		return -1;
 	if (instance->run.offer)
 		return 0;
@@ -325,7 +329,7 @@ static int wake_up(struct deck *deck, struct instance *instance, const struct pl
 }
 
 /* The process that began the run may have been killed before it handed over the secrets. */
-static int hand_missing_secrets(const struct deck *deck, const struct instance *instance,
+static int hand_missing_secrets(struct deck *deck, const struct instance *instance,
 				struct capsule *capsule, struct error *err)
 {
 	struct capsule_status status;
@@ -335,10 +339,10 @@ static int hand_missing_secrets(const struct deck *deck, const struct instance *
 	if (capsule_status(capsule, clock_ms() + CAPSULE_ANSWER_MS, &status, err) < 0)
 		return -1;
 	if (status.phase == CAPSULE_EMPTY)
-		return hand_secrets(deck, instance->recipe, instance->run.id, capsule, err);
+		return hand_secrets(deck, instance, instance->run.id, capsule, err);
 	/* Another attempt may follow, or none. */
 	if (status.phase == CAPSULE_ENDED &&
-	    hand_secrets(deck, instance->recipe, instance->run.id, capsule, &why) < 0)
+	    hand_secrets(deck, instance, instance->run.id, capsule, &why) < 0)
 		log_warning("%s", why.message);
 	return 0;
 }

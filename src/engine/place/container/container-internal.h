@@ -9,6 +9,7 @@
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
  *   network.c  what in an engine is ours, the network of its own
  *   reach.c    are the container's files, socket and processes those of this host?
+ *   logins.c   the logins that it has (logins.h)
  *   build.c    the image of a Dockerfile (build.h)
  *   pull.c     an image of a registry (pull.h)
  *   saying.c   what other programs say meanwhile (saying.h)
@@ -68,9 +69,10 @@ int container_make_directories(const struct deck *deck, const struct instance *i
 int container_write_files(const struct deck *deck, const struct instance *instance,
 			  struct error *err);
 
-/* The agent's first settings and, by the recipe, its login.  A failure is a warning. */
+/* The agent's first settings and, by the recipe, its login.  A failure is a warning.  secrets: the
+ * settings alone, once its secrets are known (struct agenthome); NULL: before that. */
 void container_fill_home(struct deck *deck, const struct instance *instance,
-			 const struct agent *agent);
+			 const struct agent *agent, const struct strvec *secrets);
 
 /* NAME=VALUE of the recipe's secrets, resolved now, appended to *ret.  The caller wipes it with
  * container_wipe().  ERROR_NOT_FOUND says which one has no value, and where it was looked for. */

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/fsutil.h"
 #include "engine/place/container/agenthome.h"
+#include "engine/place/container/logins.h"
 #include "engine/place/runfiles.h"
 
 #include <errno.h>
@@ -106,28 +107,58 @@ static int write_users(int fd, const struct recipe *recipe, struct error *err)
 		       : 0;
 }
 
-/* The agent begins without these files as well, so a failure is no reason not to start. */
-void container_fill_home(struct deck *deck, const struct instance *instance,
-			 const struct agent *agent)
+static void copy_login(struct deck *deck, const struct agenthome *home)
 {
-	const struct recipe *recipe = instance->recipe;
-	const struct agenthome home = { agent, recipe->home, instance_launch_directory(instance) };
+	const struct agent *agent = home->agent;
 	cleanup_free char *config = deck_config_home(deck, agent), *reason = NULL;
 	const struct agenthome_user user = { deck->paths.home, config };
 	cleanup_error struct error err = { 0 };
-	if (agenthome_seed(&home, &err) < 0)
-		deck_warn(deck, "the first settings of %s were not written: %s", agent->title,
-			  err.message);
-	if (recipe->login != LOGIN_SYNC || !agent->login_files.count)
+	if (!agent->login_files.count)
 		return;
-	error_clear(&err);
-	if (agenthome_copy_login(&home, &user, &reason, &err) < 0)
+	if (agenthome_copy_login(home, &user, &reason, &err) < 0)
 		deck_warn(deck, "the login of %s was not copied: %s", agent->title, err.message);
 	else if (reason)
 		deck_warn(deck,
 			  "no login of %s to copy: %s. Log in on this machine and start it again, "
 			  "or log in inside",
 			  agent->title, reason);
+}
+
+static void seed(struct deck *deck, const struct agenthome *home)
+{
+	cleanup_error struct error err = { 0 };
+	if (agenthome_seed(home, &err) < 0)
+		deck_warn(deck, "the first settings of %s were not written: %s", home->agent->title,
+			  err.message);
+}
+
+/* The home of another login of the recipe.  false: there is none, with a warning. */
+static bool find_home(struct deck *deck, const struct recipe_slot *slot, struct agenthome *ret)
+{
+	cleanup_error struct error err = { 0 };
+	if (logins_find(deck, slot->name, &ret->agent, &err) == 0)
+		return true;
+	deck_warn(deck, "%s", err.message);
+	return false;
+}
+
+/* The agent begins without these files as well, so a failure is no reason not to start. */
+void container_fill_home(struct deck *deck, const struct instance *instance,
+			 const struct agent *agent, const struct strvec *secrets)
+{
+	const struct recipe *recipe = instance->recipe;
+	struct agenthome home = { agent, recipe->home, instance_launch_directory(instance),
+				  secrets };
+	seed(deck, &home);
+	if (recipe->login == LOGIN_SYNC && !secrets)
+		copy_login(deck, &home);
+	for (size_t i = 0; i < recipe->slot_count; i++) {
+		if (!find_home(deck, &recipe->slots[i], &home))
+			continue;
+		seed(deck, &home);
+		if (recipe->slots[i].login == LOGIN_SYNC && !secrets)
+			copy_login(deck, &home);
+	}
 }
 
 /* A container of an earlier version mounts them from the capsule's directory. */

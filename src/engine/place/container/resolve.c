@@ -7,6 +7,7 @@
 #include "driver/context/context.h"
 #include "engine/deck/stages.h"
 #include "engine/place/container/build.h"
+#include "engine/place/container/logins.h"
 #include "engine/place/container/nesting.h"
 #include "engine/place/container/pull.h"
 
@@ -18,12 +19,12 @@
 
 /* ---- what needs no engine -------------------------------------------------------------------- */
 
-/* Places in the container that are not the user's. */
 static const char *or_else(const char *given, const char *configured)
 {
 	return given ? given : configured;
 }
 
+/* Places in the container that are not the user's. */
 static bool is_reserved(const char *target)
 {
 	static const char *const ours[] = { "/", "/agentdeck", "/proc", "/sys", "/dev" };
@@ -189,38 +190,6 @@ static int apply_words(const struct container_order *order, struct recipe *recip
 	return 0;
 }
 
-static bool has_secret(const struct recipe *recipe, const struct strvec *names)
-{
-	for (size_t i = 0; i < recipe->secret_count; i++)
-		if (strvec_contains(names, recipe->secrets[i].name))
-			return true;
-	return false;
-}
-
-/* Only where the value is: each start looks it up. */
-static int apply_token(const struct strvec *variables, struct recipe *recipe, struct error *err)
-{
-	const bool is_named = variables && has_secret(recipe, variables);
-	cleanup_strbuf struct strbuf names = { 0 };
-	for (size_t i = 0; variables && !is_named && i < variables->count; i++) {
-		const char *name = variables->items[i];
-		cleanup_free char *source = xasprintf("env:%s", name);
-		if (!is_empty(getenv(name)))
-			recipe_add_secret(recipe, name, source);
-		strbuf_addf(&names, "%s%s", i ? ", " : "", name);
-	}
-	if (recipe->secret_count)
-		return 0;
-	if (!names.length)
-		return error_set(err, ERROR_USAGE,
-				 "--auth token needs the variable that holds the agent's token: "
-				 "add --secret NAME");
-	return error_set(err, ERROR_USAGE,
-			 "--auth token: no variable of the agent's login is set here (%s): export "
-			 "one, or name a source with --secret NAME=file:PATH",
-			 names.data);
-}
-
 static int apply_all(const struct strvec *texts,
 		     int (*apply)(const char *text, struct recipe *recipe, struct error *err),
 		     struct recipe *recipe, struct error *err)
@@ -277,7 +246,7 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 	    apply_all(order->secrets, apply_secret, recipe, err) < 0 ||
 	    apply_all(order->cap_add, apply_capability, recipe, err) < 0)
 		return -1;
-	return recipe->login == LOGIN_TOKEN ? apply_token(order->login, recipe, err) : 0;
+	return recipe->login == LOGIN_TOKEN ? logins_add_own(order->login, recipe, err) : 0;
 }
 
 /* ---- the agent's program --------------------------------------------------------------------- */
@@ -649,11 +618,13 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	cleanup_recipe struct recipe *recipe = recipe_new();
 	if (deck_agent(deck, instance->agent, &agent, err) < 0)
 		return -1;
+	const struct logins_order logins = { agent->name, order->logins,
+					     role ? &role->logins : NULL, &defaults };
 	whole.login = &agent->login_variables;
 	whole.engine = or_else(order->engine, defaults.engine);
 	whole.image = order->build || role ? order->image : or_else(order->image, defaults.image);
 	whole.network = or_else(order->network, defaults.network);
-	whole.auth = or_else(order->auth, defaults.auth);
+	whole.auth = logins_how(&logins, agent->name);
 	whole.program = or_else(order->program, defaults.program);
 	whole.cpus = or_else(order->cpus, defaults.cpus);
 	if (role) {
@@ -672,6 +643,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 		if (check_mount_path(deck, lists.mounts.items[i], err) < 0)
 			return error_prefix(err, "--mount");
 	if (container_apply(&whole, recipe, err) < 0 || check_login(agent, recipe, err) < 0 ||
+	    logins_add(deck, &logins, recipe, err) < 0 ||
 	    take_program(deck, instance, whole.program != NULL, recipe, err) < 0 ||
 	    ask_engine(deck, &whole, defaults.engine, recipe, err) < 0)
 		return -1;

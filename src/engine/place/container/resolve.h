@@ -21,9 +21,10 @@ struct container_order {
 	const char *image;                /* as the engine resolves it */
 	const char *build;                /* directory of a Dockerfile, in place of an image */
 	const char *network;              /* "default", "none", "internal", or a name */
-	const char *auth;                 /* a word of recipe_login_parse() */
+	const char *auth;                 /* a word of recipe_login_parse(); of logins, if NULL */
 	const char *program;              /* a word of recipe_program_parse() */
 	const char *cpus;                 /* "1.5" */
+	const struct strvec *logins;      /* "HOW" of the agent, "NAME=HOW" of another login */
 	const struct strvec *mounts;      /* "SOURCE[:TARGET][:ro]" */
 	const struct strvec *environment; /* "NAME=VALUE" */
 	const struct strvec *secrets;     /* "NAME[=SOURCE]" */
