@@ -852,7 +852,7 @@ case_an_answered_question_is_not_waited_for() {
 	open 80 24 agentdeck approve docs
 	await '^Give this permission' && keys y Enter
 	await '^docs: approved$' && await 'ended: 0' && deck list
-	grep -Eq '^docs .*running, busy' "$home/out" || fail "after approve: $(<"$home/out")"
+	grep -Eq '^docs .* busy' "$home/out" || fail "after approve: $(<"$home/out")"
 	# given by hand, while the deck shows the screen
 	agents_terminal api
 	open 120 40
@@ -868,9 +868,9 @@ case_an_answered_question_is_not_waited_for() {
 	open 80 24 agentdeck attach web
 	await 'Esc to cancel' && keys 1
 	await 'Running' && deck list
-	grep -Eq '^web .*running, waiting' "$home/out" || fail "nobody has looked yet: $(<"$home/out")"
+	grep -Eq '^web .* waiting' "$home/out" || fail "nobody has looked yet: $(<"$home/out")"
 	local end=$((SECONDS + 20))
-	until env "${environment[@]}" agentdeck status >/dev/null && deck list && grep -Eq '^web .*running, busy' "$home/out"; do
+	until env "${environment[@]}" agentdeck status >/dev/null && deck list && grep -Eq '^web .* busy' "$home/out"; do
 		((SECONDS < end)) || { fail "after a look: $(<"$home/out")"; return; }
 	done
 	keys C-q
@@ -1672,6 +1672,31 @@ case_without_a_terminal_it_is_the_list() {
 	some_sessions
 	deck
 	grep -q '^TITLE' "$home/out" || fail "$(<"$home/out")"
+}
+
+# One line for each session, whatever the width.
+case_the_list_on_a_terminal_has_who_needs_you_first() {
+	local width
+	some_sessions
+	waiting docs
+	deck start api --no-supervise
+	deck show api --json
+	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	deck start web --no-supervise
+	for width in 40 41 57 80 120 300; do
+		open "$width" 20 agentdeck list
+		await 'ended: 0' || return
+		[[ $(screen | head -6 | sed -E 's/^([^ ]+ ?[^ ]*).*/\1/' | paste -sd ,) =~ ^'TITLE ,? docs,! api,○ web,· solo,· 日本' ]] ||
+			fail "$width: not in this order: $(screen)"
+		[[ $(screen | sed -n 7p) == *'ended and should run'* ]] || fail "$width: a session has two lines: $(screen)"
+	done
+	printf 'ascii = true\n' >>"$home/deck/config.toml"
+	open 80 20 agentdeck status
+	await '^\? 1 waiting, ! 1 error, = 1 idle, \. 2 stopped, 5 in all$'
+	deck list
+	grep -q '^docs .* waiting' "$home/out" || fail "a sign where nobody reads: $(<"$home/out")"
+	deck status
+	grep -qx '1 waiting, 1 error, 1 idle, 2 stopped, 5 in all' "$home/out" || fail "$(<"$home/out")"
 }
 
 case_an_unknown_terminal_is_taken_for_a_usual_one() {

@@ -274,7 +274,12 @@ static int set_format(struct app *app, struct listing *listing, struct error *er
 static int cmd_list(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_listing struct listing listing = { .group = given->group, .order = given->order };
+	cleanup_listing struct listing listing = {
+		.group = given->group,
+		.order = given->order,
+		.is_for_eyes = isatty(STDOUT_FILENO) && !given->format && !given->whole,
+		.has_ascii = output_is_ascii(app),
+	};
 	if (set_format(app, &listing, err) < 0 ||
 	    (given->status && listing_set_statuses(&listing, given->status, err) < 0) ||
 	    (given->group && naming_check_group(given->group, err) < 0))

@@ -4,8 +4,10 @@
 #include "cli/show/progress.h"
 
 #include "base/clock.h"
+#include "engine/roster/facts.h"
 #include "engine/roster/roster.h"
 #include "engine/run/correct.h"
+#include "model/session/look.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -30,25 +32,16 @@ static const struct command_option options[] = {
 /* ---- counting ------------------------------------------------------------------------------- */
 
 struct counts {
-	size_t states[STATE_COUNT];
-	size_t busy, waiting, idle, doing_unknown, unknown, elsewhere, total;
+	size_t states[STATE_COUNT], doing[DOING_COUNT];
+	size_t elsewhere, total;
 };
 
 static void count_one(const struct view *view, struct counts *counts)
 {
 	counts->total++;
-	if (view->is_silent) {
-		counts->unknown++;
-		counts->elsewhere += view->host != NULL;
-		return;
-	}
-	counts->states[view->state]++;
-	if (!state_is_running(view->state))
-		return;
-	counts->busy += view->activity == ACTIVITY_BUSY;
-	counts->waiting += view->activity == ACTIVITY_WAITING;
-	counts->idle += view->activity == ACTIVITY_IDLE;
-	counts->doing_unknown += view->activity == ACTIVITY_UNKNOWN;
+	counts->doing[doing_of(view)]++;
+	counts->elsewhere += view->is_silent && view->host != NULL;
+	counts->states[view->state] += !view->is_silent;
 }
 
 static void print_counts_json(const struct counts *counts)
@@ -58,14 +51,36 @@ static void print_counts_json(const struct counts *counts)
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		json_set_int(object, instance_state_name((enum instance_state)i),
 			     (int64_t)counts->states[i]);
-	json_set_int(object, "unknown", (int64_t)counts->unknown);
+	json_set_int(object, "unknown", (int64_t)counts->doing[DOING_UNKNOWN]);
 	json_set_int(object, "elsewhere", (int64_t)counts->elsewhere);
-	json_set_int(object, "busy", (int64_t)counts->busy);
-	json_set_int(object, "waiting", (int64_t)counts->waiting);
-	json_set_int(object, "idle", (int64_t)counts->idle);
-	json_set_int(object, "activity_unknown", (int64_t)counts->doing_unknown);
+	json_set_int(object, "busy", (int64_t)counts->doing[DOING_BUSY]);
+	json_set_int(object, "waiting", (int64_t)counts->doing[DOING_WAITING]);
+	json_set_int(object, "idle", (int64_t)counts->doing[DOING_IDLE]);
+	json_set_int(object, "activity_unknown", (int64_t)counts->doing[DOING_RUNNING]);
 	json_set_int(object, "total", (int64_t)counts->total);
 	print_json(answer);
+}
+
+/* In the order and the words of the deck; on a terminal with its signs and colours, too. */
+static void print_counts(const struct app *app, const struct counts *counts)
+{
+	struct skin skin;
+	char begin[STYLE_SEQUENCE_SIZE] = "";
+	skin_init(&skin, app->deck.settings.ui_theme, &app->deck.settings.ui_colors);
+	for (enum doing doing = 0; doing < DOING_COUNT; doing++) {
+		if (!counts->doing[doing])
+			continue;
+		if (app->color)
+			(void)style_sequence(&skin.styles[doing_tone(doing)], style_colors(),
+					     begin);
+		printf("%s%s%s%zu %s%s, ", begin,
+		       isatty(STDOUT_FILENO) ? doing_sign(doing, output_is_ascii(app)) : "",
+		       isatty(STDOUT_FILENO) ? " " : "", counts->doing[doing], doing_name(doing),
+		       *begin ? "\033[0m" : "");
+		if (doing == DOING_UNKNOWN && counts->elsewhere)
+			printf("%zu of them on another machine, ", counts->elsewhere);
+	}
+	printf("%zu in all\n", counts->total);
 }
 
 static int count_all(struct app *app, struct error *err)
@@ -83,17 +98,7 @@ static int count_all(struct app *app, struct error *err)
 		print_counts_json(&counts);
 		return 0;
 	}
-	if (counts.elsewhere)
-		printf("%zu on another machine, ", counts.elsewhere);
-	if (counts.unknown > counts.elsewhere)
-		printf("%zu unknown (the tmux server does not answer), ",
-		       counts.unknown - counts.elsewhere);
-	printf("%zu running (%zu busy, %zu waiting, %zu idle", counts.states[STATE_RUNNING],
-	       counts.busy, counts.waiting, counts.idle);
-	if (counts.doing_unknown)
-		printf(", %zu not known", counts.doing_unknown);
-	printf("), %zu stopped, %zu in error, %zu in all\n", counts.states[STATE_STOPPED],
-	       counts.states[STATE_ERROR], counts.total);
+	print_counts(app, &counts);
 	return 0;
 }
 

@@ -61,8 +61,8 @@ static char *work_cell(const struct seen_work *work)
 }
 
 /* "3 min" since a time; "" if it is not known.  The caller frees. */
-static char *cell_of(const struct column *column, const struct facts *facts,
-		     const struct view *view)
+static char *cell_of(const struct listing *listing, const struct column *column,
+		     const struct facts *facts, const struct view *view)
 {
 	const void *fact = (const char *)facts + column->offset;
 	char span[CLOCK_TEXT_SIZE];
@@ -70,6 +70,9 @@ static char *cell_of(const struct column *column, const struct facts *facts,
 		return view_text(view);
 	if (column->kind == COLUMN_WORK)
 		return work_cell(facts->work);
+	if (column == columns && listing->is_for_eyes)
+		return xasprintf("%s %s", doing_sign(facts->doing, listing->has_ascii),
+				 or_empty(facts->title));
 	if (column->kind == COLUMN_TEXT)
 		return xstrdup(or_empty(*(const char *const *)fact));
 	const int64_t then_us = *(const int64_t *)fact;
@@ -204,6 +207,30 @@ static int by_order(const void *a, const void *b, void *order)
 		       *(const enum listing_order *)order);
 }
 
+/* The most urgent first, and of these the one that has waited longest. */
+static int by_need(const void *left, const void *right)
+{
+	const struct roster_entry *a = *(struct roster_entry *const *)left;
+	const struct roster_entry *b = *(struct roster_entry *const *)right;
+	const int r = (int)doing_of(&a->view) - (int)doing_of(&b->view);
+	return r ? r : (a->since_us > b->since_us) - (a->since_us < b->since_us);
+}
+
+static void put_needy_first(struct listing *listing)
+{
+	struct roster_entry **all = xcalloc(listing->count + 1, sizeof(struct roster_entry *));
+	size_t count = 0;
+	for (int is_rest = 0; is_rest < 2; is_rest++) {
+		for (size_t i = 0; i < listing->count; i++)
+			if (doing_needs_user(doing_of(&listing->shown[i]->view)) == !is_rest)
+				all[count++] = listing->shown[i];
+		if (!is_rest && count)
+			qsort(all, count, sizeof(*all), by_need);
+	}
+	free(listing->shown);
+	listing->shown = all;
+}
+
 void listing_select(struct listing *listing, const struct roster *roster)
 {
 	const size_t count = roster_count(roster);
@@ -212,7 +239,9 @@ void listing_select(struct listing *listing, const struct roster *roster)
 	for (size_t i = 0; i < count; i++)
 		if (is_shown(listing, roster_at(roster, i)))
 			listing->shown[listing->count++] = roster_at(roster, i);
-	if (listing->order != LISTING_BY_CREATION)
+	if (listing->order == LISTING_BY_CREATION && listing->is_for_eyes)
+		put_needy_first(listing);
+	else if (listing->order != LISTING_BY_CREATION)
 		qsort_r(listing->shown, listing->count, sizeof(*listing->shown), by_order,
 			&listing->order);
 }
@@ -247,7 +276,7 @@ struct table *listing_table(const struct listing *listing, const struct app *app
 		const struct facts facts = facts_of(entry);
 		cleanup_strvec struct strvec cells = { 0 };
 		for (size_t k = 0; k < count; k++)
-			strvec_push_take(&cells, cell_of(chosen[k], &facts, &entry->view));
+			strvec_push_take(&cells, cell_of(listing, chosen[k], &facts, &entry->view));
 		table_add(table, (const char *const *)strvec_argv(&cells), view_tone(&entry->view));
 	}
 	return table;

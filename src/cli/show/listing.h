@@ -22,6 +22,9 @@ struct listing {
 	struct strvec columns;  /* names, in order */
 	enum listing_order order;
 	bool is_usual; /* a column that is empty for all is left out where it may be */
+	/* For a person at a terminal: those that need the user come first, unless there is an
+	 * order, and each title has the sign of the state. */
+	bool is_for_eyes, has_ascii;
 	/* what listing_select() found; the entries belong to the roster */
 	struct roster_entry **shown;
 	size_t count;

@@ -5,6 +5,7 @@
 #include "engine/terminal/kind.h"
 
 #include <errno.h>
+#include <langinfo.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -14,6 +15,11 @@ void say_to(FILE *out, char *line)
 	cleanup_free char *text = line;
 	cleanup_free char *shown = visible(text);
 	fprintf(out, "%s\n", shown);
+}
+
+bool output_is_ascii(const struct app *app)
+{
+	return app->deck.settings.ui_ascii || !streq(nl_langinfo(CODESET), "UTF-8");
 }
 
 void settle_terminal(void)

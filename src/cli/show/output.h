@@ -22,6 +22,9 @@ int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
 /* Takes ownership of line. */
 void say_to(FILE *out, char *line);
 
+/* Are signs to be drawn in ASCII: [ui] ascii, or a locale without UTF-8? */
+bool output_is_ascii(const struct app *app);
+
 /* Before a program takes the whole terminal: let it find a kind of terminal that it knows, and say
  * so (engine/terminal/kind.h). */
 void settle_terminal(void);

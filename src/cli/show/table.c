@@ -152,12 +152,11 @@ char *view_text(const struct view *view)
 		return xasprintf("%s: %s", state, or_empty(view->reason));
 	if (view->note == VIEW_SUSPENDED || view->note == VIEW_FAILED)
 		return xasprintf("%s, %s", state, view->reason);
+	const char *word = doing_name(doing_of(view));
 	if (view->note == VIEW_SHARING)
-		return xasprintf("%s, %s: %s", state, instance_activity_name(view->activity),
-				 view->reason);
-	if (view->state == STATE_RUNNING && view->activity != ACTIVITY_UNKNOWN)
-		return xasprintf("%s, %s%s", state, instance_activity_name(view->activity),
-				 view->is_old ? " (old)" : "");
+		return xasprintf("%s: %s", word, view->reason);
+	if (view->state == STATE_RUNNING)
+		return xasprintf("%s%s", word, view->is_old ? " (old)" : "");
 	if (view->note == VIEW_UNDECIDED || view->note == VIEW_FREED)
 		return xasprintf("ended, %s", or_empty(view->reason));
 	if (view->state == STATE_ERROR && view->reason)

@@ -26,7 +26,7 @@ void table_free(struct table *table);
 CLEANUP_OF(table_freep, struct table, table_free);
 #define cleanup_table CLEANUP(table_freep)
 
-/* "running, busy", "error: its tmux server was killed"; the caller's. */
+/* "busy", "error: its tmux server was killed"; the caller's. */
 char *view_text(const struct view *view) MUST_USE;
 /* How table_add() shows it. */
 enum tone view_tone(const struct view *view);
