@@ -430,7 +430,7 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	keys Tab
 	await '─ api ─.*\[talk\]' && await '│ > hello' && await '│ demo: reply 1'
 	keys Tab
-	await '─ api ─.*\[facts\]' && await '│ Status +running, idle'
+	await '─ api ─.*\[facts\]' && await '│ Status +idle'
 	keys Down
 	await '─ web ─.*\[facts\]' && await '│ Status +stopped'
 	keys Tab

@@ -354,7 +354,7 @@ static void print_shared(const struct view *view, const struct shared_conversati
 	line("  for a copy", copy);
 }
 
-/* "running, idle for 3 min". */
+/* "idle for 3 min". */
 static char *status_text(const struct view *view)
 {
 	char span[CLOCK_TEXT_SIZE];
