@@ -132,15 +132,8 @@ static size_t take(struct reading *reading, const struct strvec *words, size_t a
 void role_read_arguments(struct reading *reading, struct json_object *value)
 {
 	cleanup_strvec struct strvec words = { 0 };
-	const size_t count = json_object_array_length(value);
-	for (size_t i = 0; i < count; i++) {
-		role_enter_index(reading, i);
-		char *text = role_text(reading, json_object_array_get_idx(value, i), ROLE_REFUSED);
-		role_leave(reading);
-		if (!text)
-			return;
-		strvec_push_take(&words, text);
-	}
+	if (!role_texts(reading, value, &words))
+		return;
 	for (size_t i = 0; i < words.count;) {
 		role_enter_index(reading, i);
 		i += take(reading, &words, i);

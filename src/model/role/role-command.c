@@ -26,16 +26,9 @@ static void keep_text(struct reading *reading, struct json_object *value)
 /* False: an element is no text, and that was found. */
 static bool read_words(struct reading *reading, struct json_object *value, struct strvec *ret)
 {
-	const size_t count = json_object_array_length(value);
-	for (size_t i = 0; i < count; i++) {
-		role_enter_index(reading, i);
-		char *word = role_text(reading, json_object_array_get_idx(value, i), ROLE_REFUSED);
-		role_leave(reading);
-		if (!word)
-			return false;
-		strvec_push_take(ret, word);
-	}
-	const bool has_program = count > 0 && *ret->items[0];
+	if (!role_texts(reading, value, ret))
+		return false;
+	const bool has_program = ret->count > 0 && *ret->items[0];
 	if (!has_program)
 		role_find(reading, ROLE_REFUSED, "it names no program");
 	return has_program;

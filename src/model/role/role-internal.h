@@ -29,6 +29,8 @@ void role_leave(struct reading *reading);
 /* The text of a value, with its variables.  The caller frees.  NULL: it is none, or names a
  * variable that is not known, and a finding with this verdict says so. */
 char *role_text(struct reading *reading, struct json_object *value, enum role_verdict verdict);
+/* Append the texts of an array.  False: an element is none, which is refused. */
+bool role_texts(struct reading *reading, struct json_object *value, struct strvec *ret);
 /* "NAME=VALUE" for the container; an earlier one of the name goes. */
 void role_set_variable(struct reading *reading, const char *name, const char *value);
 

@@ -254,15 +254,11 @@ static struct role_question *question_of(const struct reading *reading)
 
 static void read_texts(struct reading *reading, struct json_object *value, struct strvec *ret)
 {
-	const size_t count = json_object_array_length(value);
-	for (size_t i = 0; i < count; i++) {
-		role_enter_index(reading, i);
-		char *text = role_text(reading, json_object_array_get_idx(value, i), ROLE_REFUSED);
-		if (text && !strvec_contains(ret, text))
-			strvec_push(ret, text);
-		free(text);
-		role_leave(reading);
-	}
+	cleanup_strvec struct strvec texts = { 0 };
+	(void)role_texts(reading, value, &texts);
+	for (size_t i = 0; i < texts.count; i++)
+		if (!strvec_contains(ret, texts.items[i]))
+			strvec_push(ret, texts.items[i]);
 }
 
 static void read_prompt(struct reading *reading, struct json_object *value)

@@ -88,6 +88,21 @@ char *role_text(struct reading *reading, struct json_object *value, enum role_ve
 	return expanded;
 }
 
+bool role_texts(struct reading *reading, struct json_object *value, struct strvec *ret)
+{
+	const size_t count = json_object_array_length(value);
+	bool are_texts = true;
+	for (size_t i = 0; i < count; i++) {
+		role_enter_index(reading, i);
+		char *text = role_text(reading, json_object_array_get_idx(value, i), ROLE_REFUSED);
+		role_leave(reading);
+		are_texts &= text != NULL;
+		if (text)
+			strvec_push_take(ret, text);
+	}
+	return are_texts;
+}
+
 void role_set_variable(struct reading *reading, const char *name, const char *value)
 {
 	struct strvec *all = &reading->role->environment;
