@@ -88,9 +88,9 @@ static bool expand_one(const struct reader *reader, const char **at, struct strb
 	const char *value = value_of(&reader->variables, name, length), *rest = name + length;
 	if (is_braced) {
 		const size_t otherwise = strcspn(rest, "}");
-		const bool is_empty = *rest == ':' && value && !*value;
+		const bool is_replaced = *rest == ':' && value && !*value;
 		rest += *rest == ':';
-		if (*rest == '-' && (!value || is_empty)) {
+		if (*rest == '-' && (!value || is_replaced)) {
 			strbuf_add(ret, rest + 1, strcspn(rest + 1, "}"));
 			value = "";
 		} else if (*rest != '-' && (otherwise || rest != name + length)) {
