@@ -1277,6 +1277,36 @@ case_a_branch_with_a_name_of_its_user_is_found_again() {
 	cd "$OLDPWD" || exit
 }
 
+# What one command has removed comes back as one, and what another one has removed does not.
+case_undo_of_several() {
+	must add . -t a --agent demo
+	must add . -t b --agent demo
+	must add . -t c --agent demo
+	must remove c
+	must remove a b --force
+	must undo
+	grep -q '^2 sessions: 2 restored$' "$home/out" || fail "undo of two: $(<"$home/out")"
+	must show a
+	refused 2 'no session has' show c
+	# What cannot come back stays in the trash, and holds up no other.
+	must remove a b --force
+	must add . -t a --agent demo
+	run undo --json
+	[ "$status" = 1 ] || fail "undo of one: status $status"
+	[ "$(grep -c '"protocol"' "$home/out")" = 2 ] || fail "no line for each: $(<"$home/out")"
+	grep -q '"code": *"ALREADY_EXISTS"' "$home/out" || fail "undo of one: $(<"$home/out")"
+	must show b
+	must rename a other
+	must undo
+	grep -q '^Restored a ' "$home/out" || fail "undo of what was left: $(<"$home/out")"
+	# Alone, it is alone again.
+	must remove b
+	must remove a
+	must undo
+	grep -q '^Restored a ' "$home/out" || fail "undo of one: $(<"$home/out")"
+	refused 2 'no session has' show b
+}
+
 case_undo_and_prune() {
 	local id trash=$home/deck/default/.trash
 	refused 2 'trash is empty' undo

@@ -6,14 +6,17 @@
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 
+#include "base/clock.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/run/stop.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	bool force, discard;
+	const char *with;      /* of a worker: what all of this command have */
 	struct strvec seen;    /* ID=DIGEST: this work of the session may go, its user has said */
 	struct strvec running; /* the bases that a "y" was about */
 };
@@ -25,6 +28,8 @@ static const struct command_option options[] = {
 	{ 0, "seen", "ID=DIGEST",
 	  "also if this work would be lost, as agentdeck settle showed it; may be given several times",
 	  TO_LIST(seen) },
+	{ 0, "with", "TEXT", "the same for all that are removed together", TO_TEXT(with),
+	  .is_hidden = true },
 	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
 	{ 0 },
@@ -71,6 +76,7 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 					    : REMOVE_STOPPED,
 		.may_lose_work = given->discard || decision == DECISION_REMOVED,
 		.work_seen = seen,
+		.with = given->with,
 	};
 	if (lifecycle_remove(&app->deck, row->base, &order, err) < 0)
 		return -1;
@@ -142,8 +148,7 @@ static int choose_and_remove(struct app *app, struct error *err)
 		strvec_push(&words, "--discard");
 	for (size_t i = 0; i < given->seen.count; i++)
 		strvec_pushf(&words, "--seen=%s", given->seen.items[i]);
-	const struct several_verb verb = {
-		.words = words,
+	struct several_verb verb = {
 		.act = remove_one,
 		.word = word_for,
 		.result = "removed",
@@ -155,6 +160,9 @@ static int choose_and_remove(struct app *app, struct error *err)
 		return r;
 	if (several_choose(app, &app->operands, &verb, &several, err) < 0)
 		return -1;
+	if (several.count > 1)
+		strvec_pushf(&words, "--with=%lld-%d", (long long)clock_wall_us(), (int)getpid());
+	verb.words = words;
 	r = confirm(app, &several, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;

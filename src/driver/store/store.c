@@ -388,8 +388,10 @@ static int load_session(struct store *store, const char *base, int directory, st
 			struct stat *ret_stat, struct error *err)
 {
 	int r = store_load_from(store, base, directory, ret, ret_stat, err);
-	if (r == 0)
+	if (r == 0) {
 		replace_string(&(*ret)->removed_title, NULL);
+		replace_string(&(*ret)->removed_with, NULL);
+	}
 	return r;
 }
 

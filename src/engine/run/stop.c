@@ -337,6 +337,12 @@ static int check_purge(const struct operation *operation, struct error *err)
 			 deck->paths.state, deck->profile, instance->base, shown);
 }
 
+static int note_company(struct operation *operation, const char *with, struct error *err)
+{
+	replace_string(&operation->instance->removed_with, with);
+	return operation_save(operation, err);
+}
+
 int lifecycle_remove_locked(struct operation *operation, const struct removal_order *order,
 			    struct error *err)
 {
@@ -359,6 +365,8 @@ int lifecycle_remove_locked(struct operation *operation, const struct removal_or
 	else if (!order->must_free)
 		home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
 	if (how == REMOVE_UNUSED && tree_delete(deck, operation->instance, NULL, err) < 0)
+		return -1;
+	if (order->with && note_company(operation, order->with, err) < 0)
 		return -1;
 	log_info("removed; conversation %s is kept by its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");

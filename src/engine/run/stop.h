@@ -38,6 +38,9 @@ struct removal_order {
 	bool may_lose_work;
 	/* But only what the user was shown, by verdict_digest().  NULL: whatever there is. */
 	const char *work_seen;
+	/* The same text for all that one command removes: one undo brings them back.  NULL: it is
+	 * the only one. */
+	const char *with;
 	/* Fail if its container cannot be freed; else that is left to prune. */
 	bool must_free;
 	/* Those that lifecycle_purge() deletes with the tree. */

@@ -49,6 +49,23 @@ static int find(const struct trash *trash, const char *target, struct removed **
 	return error_set(err, ERROR_NOT_FOUND, "the trash is empty: there is nothing to undo");
 }
 
+int undo_last(struct deck *deck, struct strvec *ret, struct error *err)
+{
+	cleanup_trash struct trash trash = { 0 };
+	struct removed *last;
+	if (trash_list(deck->store, &trash, err) < 0 || find(&trash, NULL, &last, err) < 0)
+		return -1;
+	const char *with = last->instance ? last->instance->removed_with : NULL;
+	for (size_t i = 0; i < trash.count; i++) {
+		struct removed *removed = &trash.items[i];
+		const bool is_with = with && fits(removed, NULL) && removed->instance &&
+				     streq(or_empty(removed->instance->removed_with), with);
+		if (removed == last || is_with)
+			strvec_push(ret, removed->base);
+	}
+	return 0;
+}
+
 static int check_names(struct deck *deck, const struct instance *instance, const char *title,
 		       struct error *err)
 {

@@ -80,7 +80,7 @@ static const struct action_info actions[ACTION_COUNT] = {
 	[ACTION_REMOVE] = { "remove", { 'd' }, CONTEXT_LIST,
 		.help = "remove", .needs_session = true },
 	[ACTION_UNDO] = { "undo", { 'u' }, CONTEXT_LIST,
-		.help = "bring back the session that was removed last" },
+		.help = "bring back what was removed last, also several sessions" },
 	[ACTION_PRUNE] = { "prune", { 'p' }, CONTEXT_LIST,
 		.help = "show the removed sessions, and delete them for good" },
 	[ACTION_COMMAND] = { "command", { ':' }, CONTEXT_LIST,

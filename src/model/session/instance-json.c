@@ -386,6 +386,7 @@ static const struct field instance_members[] = {
 	FIELD(struct instance, notes, "notes"),
 	FIELD(struct instance, imported_from, "imported_from"),
 	FIELD(struct instance, removed_title, "removed_title"),
+	FIELD(struct instance, removed_with, "removed_with"),
 	FIELD(struct instance, cwd, "cwd", .needed = true, .is_path = true),
 	FIELD_OF_TIME(struct instance, created_at, "created_at", .needed = true, .always = true),
 	FIELD_OF_TIME(struct instance, last_used_at, "last_used_at"),

@@ -240,6 +240,8 @@ struct instance {
 	char *copy_of;
 	/* in the trash, while undo gives it another title: the one that it was removed with */
 	char *removed_title;
+	/* in the trash: the same text for all that one command has removed; NULL: it was alone */
+	char *removed_with;
 	int64_t created_at, last_used_at; /* µs since the Epoch */
 	struct strvec argv;               /* the user's own command and arguments */
 	/* NAME=VALUE of the last start by hand, of variables that say where things are and hold no
