@@ -124,9 +124,14 @@ stage_is() {	# STAGE
 
 case_no_session_yet() {
 	open 80 24
-	await '\? help' && look empty-80x24
+	await 'conversation +nothing' && await 'tool +nothing' && look empty-80x24
 	open 80 24 agentdeck
-	await '\? help' && look empty-80x24 && keys q
+	await 'conversation +nothing' && await 'tool +nothing' && look empty-80x24 && keys Down Enter
+	await 'nothing of that kind' && keys Down Down Enter
+	await '○ demo' && keys d Down Enter
+	# the last one is removed, and can come back
+	await 'Start an agent here' && await '^Removed|^demo' && keys u
+	await '· demo' && keys q
 	await '^ended: 0'
 }
 
@@ -489,7 +494,7 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	exec {gate}<>"$home/gate"	# for reading, too: this waits for no reader
 	await_child "$pid" Z
 	kill -CONT "$pid"
-	await '^No sessions yet' && keys q
+	await 'Start an agent here' && keys q
 	await '^ended: 0'
 	exec {gate}>&-
 }

@@ -135,6 +135,7 @@ static const struct screen screens[] = {
 	{ "list-40x12", "", .size = { 40, 12 } },
 	{ "few-80x24", "", { 80, 24 }, .cast = CAST_FEW },
 	{ "none-80x24", "", { 80, 24 }, .cast = CAST_NONE },
+	{ "none-40x12", "Down", { 40, 12 }, .cast = CAST_NONE },
 
 	{ "colours-8", "Down", { 120, 24 }, .how = STYLED, .kind = FACE_8 },
 	{ "colours-16", "Down", { 120, 24 }, .how = STYLED, .kind = FACE_16 },
@@ -209,7 +210,7 @@ static const struct change {
 	{ "order and preview are remembered", "again-80x24" },
 	{ "an error shows its reason, a filter is in the header", NULL },
 	{ "the form with all choices visible", "form-80x24" },
-	{ "an empty deck says what to do", NULL },
+	{ "an empty deck says what to do", "none-80x24" },
 	{ "the preview has tabs", "list-120x35" },
 	{ "the help has two columns", NULL },
 	{ "urgency sorts across groups", NULL },
@@ -346,6 +347,10 @@ static struct ui *open_deck(const struct screen *screen, const struct json_objec
 	struct ui *ui = ui_new("default");
 	add_cast(ui->list, screen->cast);
 	ui->wanted = PREVIEW_SCREEN;
+	replace_string(&ui->welcome.details[OFFER_NEW], "/home/me/src/shop-api");
+	welcome_set_conversations(&ui->welcome, "{\"conversations\": [1, 2, 3]}");
+	welcome_set_sources(&ui->welcome, "{\"sources\": [{\"name\": \"agent-deck\", "
+					  "\"sessions\": 12}]}");
 	if (saved)
 		ui_restore(ui, saved);
 	if (screen->how & PICKER)

@@ -362,6 +362,31 @@ static void a_picker_leaves_the_cursor_to_its_user(void **state UNUSED)
 	}
 }
 
+static void an_empty_deck_makes_the_first_sessions(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = ui_new("default");
+	check(ui, KEYS(up, enter), "form");
+	check(ui, KEYS(down, enter, down, enter), "show discover;show import");
+	welcome_set_sources(&ui->welcome, "{\"sources\": [{\"name\": \"a\", \"sessions\": 2}]}");
+	assert_string_equal(ui->welcome.details[OFFER_IMPORT], "a: 2 sessions");
+	check(ui, KEYS(enter), "show import a --apply");
+	welcome_set_sources(&ui->welcome, "{\"sources\": [{\"name\": \"a\", \"sessions\": 2}, "
+					  "{\"name\": \"b\", \"sessions\": 1}]}");
+	check(ui, KEYS(enter), "show import");
+	check(ui, KEYS(down, down, enter), "run launch --agent demo --title demo --no-wait .");
+	/* Other keys mean what they do. */
+	check(ui, KEYS('c'), "form");
+	/* What is no answer is as none, and is not gone to. */
+	static const char *const bad[] = { "", "[]", "{\"sources\": 7, \"conversations\": {}}" };
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		welcome_set_sources(&ui->welcome, bad[i]);
+		welcome_set_conversations(&ui->welcome, bad[i]);
+		assert_string_equal(ui->welcome.details[OFFER_IMPORT], "nothing on this machine");
+		assert_string_equal(ui->welcome.details[OFFER_DISCOVER], "nothing on this machine");
+	}
+	check(ui, KEYS(up, enter, up, enter), "");
+}
+
 static void it_begins_on_a_session(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -528,6 +553,7 @@ int main(void)
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(a_picker_only_chooses),
 		cmocka_unit_test(a_picker_leaves_the_cursor_to_its_user),
+		cmocka_unit_test(an_empty_deck_makes_the_first_sessions),
 		cmocka_unit_test(it_begins_on_a_session),
 		cmocka_unit_test(the_preview_is_there_where_it_fits),
 		cmocka_unit_test(the_next_deck_begins_where_the_last_one_ended),

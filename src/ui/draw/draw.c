@@ -328,7 +328,8 @@ static const struct line_keys {
 	{ ACTION_SEND, "send" },     { ACTION_NEXT_WAITING, "next waiting" },
 	{ ACTION_STOP, "stop" },     { ACTION_SEARCH, "search" }, { ACTION_NEW, "new" },
 }, empty_keys[KEYS_MOST] = {
-	{ ACTION_NEW, "new" }, { ACTION_HELP, "help" }, { ACTION_QUIT, "quit" },
+	{ ACTION_ATTACH, "do it" }, { ACTION_NEW, "new" }, { ACTION_HELP, "help" },
+	{ ACTION_QUIT, "quit" },
 };
 
 static const struct line_keys *keys_of_line(const struct ui *ui)

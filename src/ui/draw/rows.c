@@ -223,32 +223,61 @@ void draw_column_names(const struct ui *ui, size_t row, size_t width)
 	put_cell(row, &column, columns.cpu, TONE_FAINT, "  CPU");
 }
 
-static void draw_empty(const struct ui *ui, size_t row, size_t columns)
+/* Returns the row behind. */
+static size_t put_paragraph(size_t row, size_t column, size_t width, const char *text)
+{
+	while (*text) {
+		const size_t length = dialog_fitting(text, width);
+		cleanup_free char *line = xstrndup(text, length);
+		term_put(row++, column, width, TONE_PLAIN, line);
+		text += length;
+		text += *text == ' ';
+	}
+	return row;
+}
+
+/* What makes the first sessions. */
+static void draw_welcome(const struct ui *ui, const struct rows_place *place)
+{
+	enum { LEFT = 3, LABEL = 28, ROWS_FOR_ALL = 12 };
+	const size_t width = place->width > LEFT ? place->width - LEFT : 1;
+	const bool is_tall = place->height >= ROWS_FOR_ALL;
+	size_t row = place->row + is_tall;
+	if (is_tall)
+		row = 1 +
+		      put_paragraph(row, LEFT, width < 78 ? width : 78,
+				    "Nothing runs yet. agentdeck keeps coding agents alive, and "
+				    "brings each one back to its conversation after a logout, a "
+				    "crash or a reboot.");
+	for (size_t i = 0; i < OFFER_COUNT; i++, row++) {
+		const char *detail = ui->welcome.details[i];
+		const char *label = welcome_label((enum welcome_row)i);
+		if (!detail)
+			detail = i == OFFER_DEMO ? "a demo session" : "looking ...";
+		term_put(row, LEFT, width, TONE_KEY, label);
+		if (width > LABEL)
+			term_put(row, LEFT + LABEL, width - LABEL, TONE_FAINT, detail);
+		if (i == ui->welcome.at)
+			term_reverse(row, 0, place->width);
+	}
+	if (is_tall)
+		term_put(row + 1, LEFT, width, TONE_PLAIN,
+			 "In a session, Ctrl-Q comes back to here, and its agent goes on.");
+}
+
+static void draw_empty(const struct ui *ui, const struct rows_place *place)
 {
 	char name[KEYMAP_TEXT_SIZE];
-	const bool is_pick = ui->mode == MODE_PICK, is_hidden = list_counts(ui->list).all > 0;
-	cleanup_free char *text = xasprintf(
-		is_pick     ? "No session matches. %s leaves this list."
-		: is_hidden ? "No session matches. %s shows all again."
-			    : "No sessions yet. %s makes one, and so does, in a shell:",
-		keymap_text(&ui->keymap,
-			    is_pick     ? ACTION_LINE_CANCEL
-			    : is_hidden ? ACTION_BACK
-					: ACTION_NEW,
-			    name));
-	term_put(row, 0, columns, TONE_PLAIN, text);
-	if (is_pick || is_hidden)
+	const bool is_pick = ui->mode == MODE_PICK;
+	if (!is_pick && ui_is_empty(ui)) {
+		draw_welcome(ui, place);
 		return;
-	const size_t width = columns > 2 ? columns - 2 : 0;
-	const bool is_one_of = ui->profiles > 1;
-	cleanup_free char *launch = xasprintf("agentdeck %s%s%slaunch DIRECTORY -t TITLE",
-					      is_one_of ? "-p " : "", is_one_of ? ui->profile : "",
-					      is_one_of ? " " : "");
-	term_put(row + 2, 2, width, TONE_KEY, launch);
-	term_put(row + 4, 0, columns, TONE_PLAIN,
-		 "In a shell, these bring what you have: conversations on disk, other tools.");
-	term_put(row + 6, 2, width, TONE_KEY, "agentdeck discover");
-	term_put(row + 7, 2, width, TONE_KEY, "agentdeck import");
+	}
+	(void)keymap_text(&ui->keymap, is_pick ? ACTION_LINE_CANCEL : ACTION_BACK, name);
+	cleanup_free char *text = xasprintf(is_pick ? "No session matches. %s leaves this list."
+						    : "No session matches. %s shows all again.",
+					    name);
+	term_put(place->row, 0, place->width, TONE_PLAIN, text);
 }
 
 static void draw_line(size_t row, const struct columns *columns, const struct line *line,
@@ -276,7 +305,7 @@ void draw_rows(const struct ui *ui, const struct rows_place *place, int64_t now_
 	const struct columns columns = plan_columns(ui, place->width);
 	const size_t top = list_top(ui->list, place->height);
 	if (count == 0)
-		draw_empty(ui, place->row, place->width);
+		draw_empty(ui, place);
 	for (size_t i = 0; i < place->height && top + i < count; i++) {
 		draw_line(place->row + i, &columns, list_line(ui->list, top + i), now_us);
 		if (top + i == list_cursor(ui->list))

@@ -13,6 +13,7 @@
 #include "ui/main/clip.h"
 #include "ui/main/errand.h"
 #include "ui/main/gallery.h"
+#include "ui/main/greet.h"
 #include "ui/main/keepsake.h"
 #include "ui/main/meter.h"
 #include "ui/main/peek.h"
@@ -160,6 +161,8 @@ static void frame(struct dashboard *dashboard)
 		peek_settle(dashboard->peek);
 		seek_settle(dashboard->seek);
 		meter_settle(dashboard->meter);
+		if (!dashboard->client)
+			greet_settle(&dashboard->errands);
 	}
 	dashboard->drawn_ms = clock_ms();
 	dashboard->is_changed = dashboard->is_urgent = false;

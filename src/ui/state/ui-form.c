@@ -83,3 +83,55 @@ void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret)
 		break;
 	}
 }
+
+/* ---- what an empty deck offers ---------------------------------------------------------------- */
+
+bool ui_is_empty(const struct ui *ui)
+{
+	return list_count(ui->list) == 0;
+}
+
+static void do_offer(struct welcome *welcome, struct wish *ret)
+{
+	/* It may be less afterwards. */
+	welcome->is_asked = false;
+	switch ((enum welcome_row)welcome->at) {
+	case OFFER_DISCOVER:
+		ret->kind = WISH_SHOW;
+		strvec_push(&ret->words, "discover");
+		break;
+	case OFFER_IMPORT:
+		/* The row says how many of which program. */
+		ret->kind = WISH_SHOW;
+		strvec_push(&ret->words, "import");
+		if (welcome->source)
+			strvec_push_array(&ret->words, (const char *const[]){ welcome->source,
+									      "--apply", NULL });
+		break;
+	case OFFER_DEMO:
+		ret->kind = WISH_RUN;
+		strvec_push_array(&ret->words,
+				  (const char *const[]){ "launch", "--agent", "demo", "--title",
+							 "demo", "--no-wait", ".", NULL });
+		break;
+	default:
+		ret->kind = WISH_FORM;
+		break;
+	}
+}
+
+bool ui_take_offer(struct ui *ui, enum action action, struct wish *ret)
+{
+	struct welcome *welcome = &ui->welcome;
+	if (action == ACTION_ATTACH && welcome_has_nothing(welcome))
+		ui_tell(ui, "There is nothing of that kind on this machine.", false);
+	else if (action == ACTION_ATTACH)
+		do_offer(welcome, ret);
+	else if (action == ACTION_DOWN)
+		welcome->at += welcome->at + 1 < OFFER_COUNT;
+	else if (action == ACTION_UP)
+		welcome->at -= welcome->at > 0;
+	else
+		return false;
+	return true;
+}

@@ -60,6 +60,8 @@ void ui_key_to_agent(struct ui *ui, key_code key, struct wish *ret);
 /* ---- ui-form.c: the form for a new session ---------------------------------------------------- */
 
 void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret);
+/* In an empty deck.  True: the action moved in its rows, or does the selected one. */
+bool ui_take_offer(struct ui *ui, enum action action, struct wish *ret);
 /* Make the session that the form is for. */
 void ui_launch(struct ui *ui, struct wish *ret);
 

@@ -37,6 +37,7 @@ void ui_free(struct ui *ui)
 	questions_free(&ui->ask);
 	dialog_close(&ui->dialog);
 	form_free(&ui->form);
+	welcome_free(&ui->welcome);
 	typing_end(&ui->typing);
 	strvec_clear(&ui->drafts);
 	strvec_clear(&ui->picks);
@@ -299,6 +300,8 @@ static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 {
 	char name[KEY_TEXT_SIZE];
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_LIST, key);
+	if (ui_is_empty(ui) && ui_take_offer(ui, action, ret))
+		return;
 	if (action != ACTION_NONE)
 		ui_act(ui, action, ret);
 	else

@@ -13,6 +13,7 @@
 #include "ui/state/list.h"
 #include "ui/state/preview.h"
 #include "ui/state/typing.h"
+#include "ui/state/welcome.h"
 
 enum ui_mode {
 	MODE_LIST,
@@ -50,9 +51,10 @@ struct ui {
 	struct dialog dialog;
 	struct strvec picks; /* of a permission with choices: their keys, behind the first choice */
 	bool lacks_lost;     /* the question of a recovery still lacks the names of the sessions */
-	struct form form;    /* of MODE_FORM; what was typed stays until a session is made of it */
-	char *message;       /* the last news, until the next key; NULL: none */
-	bool is_bad;         /* the message is about a failure */
+	struct welcome welcome; /* what an empty list shows */
+	struct form form; /* of MODE_FORM; what was typed stays until a session is made of it */
+	char *message;    /* the last news, until the next key; NULL: none */
+	bool is_bad;      /* the message is about a failure */
 	struct preview preview;
 	enum preview_kind wanted;      /* what the preview is where the terminal has room for it */
 	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
@@ -130,6 +132,9 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret);
 
 /* Is only yes or no asked?  No key that repeats says yes: not that of the action. */
 bool ui_asks_yes_or_no(const struct ui *ui);
+
+/* Is there no session, so that the rows of the welcome are the list? */
+bool ui_is_empty(const struct ui *ui);
 
 /* A click on this place of the terminal: it selects a line of the list, and on the selected one it
  * is Enter.  *ret as of ui_key(). */
