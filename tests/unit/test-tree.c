@@ -599,9 +599,11 @@ static void a_branch_that_is_not_only_ours_stays(void **state)
 	assert_null(none.name);
 }
 
-/* Of each odd repository a tree is made, or the reason why not is said. */
-#define LFS(script)                                                                           \
-	"git clone -q project x && cd x && echo '*.bin filter=lfs -text' >.gitattributes && " \
+/* Of each odd repository a tree is made, or the reason why not is said.  Where git-lfs is set up
+ * for the whole machine, its process would come before what is set here. */
+#define LFS(script)                                                              \
+	"git clone -q project x && cd x && git config filter.lfs.process '' && " \
+	"echo '*.bin filter=lfs -text' >.gitattributes && "                      \
 	"echo data >x.bin && git -c filter.lfs.clean=cat add . && " COMMIT " lfs && " script
 static const struct odd_case {
 	const char *script;    /* in the desk's directory */
