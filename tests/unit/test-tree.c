@@ -599,11 +599,9 @@ static void a_branch_that_is_not_only_ours_stays(void **state)
 	assert_null(none.name);
 }
 
-/* Of each odd repository a tree is made, or the reason why not is said.  Where git-lfs is set up
- * for the whole machine, its process would come before what is set here. */
-#define LFS(script)                                                              \
-	"git clone -q project x && cd x && git config filter.lfs.process '' && " \
-	"echo '*.bin filter=lfs -text' >.gitattributes && "                      \
+/* Of each odd repository a tree is made, or the reason why not is said. */
+#define LFS(script)                                                                           \
+	"git clone -q project x && cd x && echo '*.bin filter=lfs -text' >.gitattributes && " \
 	"echo data >x.bin && git -c filter.lfs.clean=cat add . && " COMMIT " lfs && " script
 static const struct odd_case {
 	const char *script;    /* in the desk's directory */
@@ -638,7 +636,8 @@ static const struct odd_case {
 	  NULL,
 	  { NULL, NULL } },
 	/* The same without git-lfs, which leaves its pointers; with a filter that works; and with
-	 * one that is configured and missing, of which a clone has no configuration. */
+	 * one that is configured and missing, of which a clone has no configuration.  Where git-lfs
+	 * is set up for the whole machine, its process comes before what is set here. */
 	{ LFS("true"), "x", NULL, { NULL, NULL } },
 	{ LFS("git config filter.lfs.smudge cat && git config filter.lfs.clean cat && "
 	      "git config filter.lfs.required true"),
@@ -646,6 +645,7 @@ static const struct odd_case {
 	  NULL,
 	  { NULL, NULL } },
 	{ LFS("git config filter.lfs.smudge '/nonexistent smudge %f' && "
+	      "git config filter.lfs.process /nonexistent && "
 	      "git config filter.lfs.required true"),
 	  "x",
 	  NULL,
