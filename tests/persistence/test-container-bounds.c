@@ -190,6 +190,52 @@ TEST(ContainerIsAloneInItsNetworkRootPodman)
 	is_alone(ENGINE_ROOT_PODMAN);
 }
 
+/* Until Docker has no addresses left for another one.  Returns how many were made. */
+static unsigned fill_with_networks(void)
+{
+	enum { MOST = 64 };
+	for (unsigned i = 0; i < MOST; i++) {
+		struct answer made = engine_try(ENGINE_DOCKER,
+						WORDS("network", "create", kept("filler-%u", i)));
+		if (made.status != 0) {
+			ASSERT(strstr(made.errors, "pool"), "another refusal: %s", made.errors);
+			return i;
+		}
+	}
+	fail_test("Docker has addresses for more than %d networks", MOST);
+}
+
+static void remove_network(unsigned number)
+{
+	(void)engine_say(ENGINE_DOCKER, WORDS("network", "rm", kept("filler-%u", number)));
+}
+
+/* The network of a stopped session goes, and not that of one that runs. */
+TEST(ContainerGetsANetworkOfAFullEngine)
+{
+	struct session stopped, running, next;
+	begin(&stopped, ENGINE_DOCKER, "stopped", NULL);
+	begin(&running, ENGINE_DOCKER, "running", NULL);
+	const char *name = container_field(ENGINE_DOCKER, container_of(&stopped, ENGINE_DOCKER),
+					   "{{.Name}}");
+	const char *network = kept("%s-net", name + (*name == '/'));
+	session_stop(&stopped, NULL);
+	unsigned count = fill_with_networks();
+	begin(&next, ENGINE_DOCKER, "next", NULL);
+	ASSERT(engine_try(ENGINE_DOCKER, WORDS("network", "inspect", network)).status != 0,
+	       "%s is still there", network);
+	struct reply refused = deck(NULL, WORDS("session", "start", stopped.id));
+	ASSERT(refused.status != 0 && strstr(refused.errors, "--network shared"), "%d: %s",
+	       refused.status, refused.errors);
+	remove_network(--count);
+	session_start(&stopped, NULL);
+	ASSERT(streq(stopped.status, "running"), "it is %s", stopped.status);
+	(void)session_look(&running);
+	ASSERT(streq(running.status, "running"), "the other one is %s", running.status);
+	while (count)
+		remove_network(--count);
+}
+
 /* ---- limits ------------------------------------------------------------------------------ */
 
 /* The limit of the agent's control group, or NULL: this machine has no such controller. */
