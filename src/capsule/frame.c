@@ -17,6 +17,8 @@ static size_t limit_of(enum frame_type type)
 		return FRAME_OUTPUT_MAX;
 	case FRAME_REFUSED:
 		return TEXT;
+	case FRAME_GUEST:
+		return 2 * TEXT + SMALL;
 	case FRAME_BYE:
 	case FRAME_REPORT:
 		return 0;
@@ -209,6 +211,30 @@ int frame_get_secrets(const struct frame *frame, struct frame_secrets *ret, stru
 	return 0;
 }
 
+void frame_guest_clear(struct frame_guest *guest)
+{
+	free(guest->directory);
+	free(guest->variable);
+	*guest = (struct frame_guest){ 0 };
+}
+
+int frame_get_guest(const struct frame *frame, struct frame_guest *ret, struct error *err)
+{
+	struct reader reader = reader_of(frame);
+	cleanup_frame_guest struct frame_guest guest = { 0 };
+	guest.directory = take_string(&reader);
+	guest.variable = take_string(&reader);
+	const uint32_t ends_with_it = take_number(&reader, 1);
+	if (*guest.directory != '/' || !strchr(guest.variable, '=') || ends_with_it > 1)
+		reader.failed = true;
+	if (finish(&reader, frame, err) < 0)
+		return -1;
+	guest.ends_with_it = ends_with_it;
+	*ret = guest;
+	guest = (struct frame_guest){ 0 };
+	return 0;
+}
+
 int frame_get_status(const struct frame *frame, struct frame_status *ret, struct error *err)
 {
 	struct reader reader = reader_of(frame);
@@ -395,6 +421,15 @@ void frame_put_secrets(struct strbuf *out, const struct frame_secrets *secrets)
 	add_number(&payload, secrets->keep_ms, 4);
 	add_strings(&payload, &secrets->variables);
 	put_secret_payload(out, FRAME_SECRETS, &payload);
+}
+
+void frame_put_guest(struct strbuf *out, const struct frame_guest *guest)
+{
+	struct strbuf payload = { 0 };
+	add_text(&payload, guest->directory);
+	add_text(&payload, guest->variable);
+	add_number(&payload, guest->ends_with_it, 1);
+	put_payload(out, FRAME_GUEST, &payload);
 }
 
 void frame_put_started(struct strbuf *out, const struct frame_attempt *attempt)

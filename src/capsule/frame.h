@@ -16,8 +16,8 @@
 
 #include "base/text.h"
 
-/* Version 2 has SECRETS. */
-enum { FRAME_VERSION = 2, FRAME_VERSION_SECRETS = 2 };
+/* Version 2 has SECRETS, and version 3 has GUEST. */
+enum { FRAME_VERSION = 3, FRAME_VERSION_SECRETS = 2, FRAME_VERSION_GUESTS = 3 };
 
 enum frame_type {
 	FRAME_HELLO = 1, /* both: version, token; the capsule's has no token */
@@ -36,6 +36,9 @@ enum frame_type {
 	FRAME_REFUSED,   /* capsule: why it does not do what the client asked for */
 	FRAME_BYE,       /* both: I end this connection on purpose */
 	FRAME_SECRETS,   /* client: what the agents of a run get in their environment */
+	/* client: start a guest, the capsule of another session.  capsule: it lives; or, before
+	 * BYE, the agent has ended and guests live */
+	FRAME_GUEST,
 	FRAME_TYPE_COUNT
 };
 
@@ -111,6 +114,14 @@ struct frame_secrets {
 void frame_secrets_clear(struct frame_secrets *secrets);
 #define cleanup_frame_secrets CLEANUP(frame_secrets_clear)
 
+struct frame_guest {
+	char *directory;   /* of its capsule, absolute */
+	char *variable;    /* "NAME=VALUE" of its environment, which says whose it is */
+	bool ends_with_it; /* no other session is to run here: the last guest ends the container */
+};
+void frame_guest_clear(struct frame_guest *guest);
+#define cleanup_frame_guest CLEANUP(frame_guest_clear)
+
 struct frame_view {
 	struct frame_attempt attempt;
 	struct frame_size size;
@@ -136,6 +147,7 @@ void frame_put_bytes(struct strbuf *out, enum frame_type type, const void *data,
 void frame_put_hello(struct strbuf *out, const struct frame_hello *hello);
 void frame_put_start(struct strbuf *out, const struct frame_start *start);
 void frame_put_secrets(struct strbuf *out, const struct frame_secrets *secrets);
+void frame_put_guest(struct strbuf *out, const struct frame_guest *guest);
 void frame_put_started(struct strbuf *out, const struct frame_attempt *attempt);
 /* type: STATUS or EXIT.  A client that asks sends a STATUS without a payload: frame_put(). */
 void frame_put_status(struct strbuf *out, enum frame_type type, const struct frame_status *status);
@@ -150,6 +162,8 @@ int frame_get_hello(const struct frame *frame, struct frame_hello *ret, struct e
 int frame_get_start(const struct frame *frame, struct frame_start *ret, struct error *err);
 /* *ret: frame_secrets_clear(). */
 int frame_get_secrets(const struct frame *frame, struct frame_secrets *ret, struct error *err);
+/* *ret: frame_guest_clear(). */
+int frame_get_guest(const struct frame *frame, struct frame_guest *ret, struct error *err);
 int frame_get_status(const struct frame *frame, struct frame_status *ret, struct error *err);
 int frame_get_view(const struct frame *frame, struct frame_view *ret, struct error *err);
 int frame_get_resize(const struct frame *frame, struct frame_size *ret, struct error *err);

@@ -181,6 +181,7 @@ static void start_agent(struct keeper *keeper, struct client *client, struct fra
 		client_refuse(client, FRAME_NOT_EXECUTED, why.message);
 		return;
 	}
+	keeper->is_left = false;
 	keeper->status = (struct frame_status){ FRAME_RUNNING, start->attempt, 0, 0, false };
 	keeper->agent_fd = pidfd_open(keeper->agent, 0);
 	if (keeper->secrets.variables.count)
@@ -235,6 +236,8 @@ static void on_child(int signal_number UNUSED, void *context)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == keeper->agent)
 			agent_ended(keeper, status);
+		else
+			guests_reap(keeper, pid);
 	stop_continue(keeper);
 }
 

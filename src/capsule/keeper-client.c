@@ -35,6 +35,7 @@ static void greet(struct client *client, const struct frame *frame)
 							       ? hello.version
 							       : FRAME_VERSION };
 	client->is_greeted = true;
+	client->version = answer.version;
 	frame_put_hello(channel_out(&client->channel), &answer);
 	client_flush(client);
 }
@@ -59,7 +60,8 @@ static int obey_small(struct client *client, const struct frame *frame)
 	case FRAME_STOP:
 		if (frame_get_number(frame, &number, NULL) < 0)
 			return -1;
-		stop_begin(keeper, number);
+		client->wants_end = true;
+		stop_agent(keeper, number);
 		return 0;
 	case FRAME_HEARTBEAT:
 		if (frame_get_number(frame, &number, NULL) < 0)
@@ -86,6 +88,9 @@ static void obey(struct client *client, const struct frame *frame)
 	case FRAME_SECRETS:
 		keeper_keep_secrets(keeper, client, frame);
 		channel_forget(&client->channel);
+		break;
+	case FRAME_GUEST:
+		keeper_add_guest(keeper, client, frame);
 		break;
 	case FRAME_INPUT:
 		keeper_type(keeper, frame->payload, frame->length);

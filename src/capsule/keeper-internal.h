@@ -6,6 +6,7 @@
  *   keeper-client.c  the clients, and what their frames ask for
  *   keeper-agent.c   the agent and its terminal
  *   keeper-stop.c    the end
+ *   keeper-guest.c   the capsules of other sessions in this container
  *   keeper-send.c    what is sent to clients
  */
 #pragma once
@@ -27,6 +28,7 @@ enum {
 	KEEPER_NUDGE_MS = 50,        /* between the two sizes, so that a program sees both */
 	KEEPER_GRACE_MS = 5000,      /* for SIGTERM; `docker stop` gives 10 s */
 	KEEPER_REST_MS = 1000,       /* for what the agent left behind, after each signal */
+	KEEPER_GUESTS_MAX = 8,
 };
 
 struct keeper;
@@ -36,12 +38,14 @@ struct client {
 	struct keeper *keeper;
 	struct channel channel;
 	struct loop_source *source;
-	uint32_t events; /* that the source waits for */
-	bool is_greeted; /* it has said HELLO */
-	bool is_view;    /* it gets the output */
-	bool is_leaving; /* it ends when all is sent */
-	bool is_gone;    /* it has ended; freed before the next wait */
-	int64_t sent_ms; /* when it last took bytes, or had all */
+	uint32_t events;  /* that the source waits for */
+	bool is_greeted;  /* it has said HELLO */
+	bool is_view;     /* it gets the output */
+	bool is_leaving;  /* it ends when all is sent */
+	bool is_gone;     /* it has ended; freed before the next wait */
+	bool wants_end;   /* it has said STOP */
+	uint32_t version; /* that both use */
+	int64_t sent_ms;  /* when it last took bytes, or had all */
 };
 LIST_HEAD(client_list, client);
 
@@ -52,6 +56,13 @@ enum keeper_stage {
 	KEEPER_ASKING_REST, /* SIGTERM was sent to all others */
 	KEEPER_KILLING_REST,
 	KEEPER_DONE,
+};
+
+/* The capsule of another session in this container: a child. */
+struct guest {
+	pid_t pid;
+	int fd;          /* a pidfd for clients, or -1 */
+	char *directory; /* its capsule's, which is its name */
 };
 
 struct keeper {
@@ -76,6 +87,10 @@ struct keeper {
 	bool watches_stall; /* the timer for it is set */
 	enum keeper_stage stage;
 	int64_t rest_ms; /* of the stop: KEEPER_REST_MS, or less */
+	struct guest guests[KEEPER_GUESTS_MAX];
+	size_t guest_count;
+	bool spares_guests; /* this stop ends the agent and what it left, and no guest */
+	bool is_left;       /* the session of this capsule has no run: the last guest ends it */
 };
 
 /* --- keeper-agent.c --- */
@@ -101,15 +116,32 @@ void clients_refresh(struct keeper *keeper);
 
 /* --- keeper-stop.c --- */
 
+/* End the agent.  Then, without guests, all others and the capsule. */
+void stop_agent(struct keeper *keeper, int64_t grace_ms);
+/* End all of it, guests as well. */
 void stop_begin(struct keeper *keeper, int64_t grace_ms);
 /* A child has ended, or a deadline has come. */
 void stop_continue(struct keeper *keeper);
 void stop_late(void *keeper);
 
+/* --- keeper-guest.c --- */
+
+/* Start the guest that the frame names, unless it lives; the client gets the answer. */
+void keeper_add_guest(struct keeper *keeper, struct client *client, const struct frame *frame);
+/* A child was reaped.  A guest's: what it left behind ends. */
+void guests_reap(struct keeper *keeper, pid_t pid);
+void guests_signal(const struct keeper *keeper, int signal_number);
+/* Is this process a guest, or below one? */
+bool guests_have(const struct keeper *keeper, pid_t pid);
+/* May the container end now, since nothing is left in it that is to run? */
+bool guests_have_gone(const struct keeper *keeper);
+
 /* --- keeper-send.c --- */
 
 void client_refuse(struct client *client, enum frame_refusal why, const char *text);
 void client_send_status(struct client *client);
+/* Send what is in the channel's buffer, and with it a copy of this descriptor (-1: none). */
+void client_flush_with(struct client *client, int descriptor);
 /* Send what is in the channel's buffer to as many as take it. */
 void client_flush(struct client *client);
 /* To all windows. */

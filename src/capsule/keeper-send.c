@@ -25,17 +25,21 @@ void client_refuse(struct client *client, enum frame_refusal why, const char *te
 	client_flush(client);
 }
 
+void client_flush_with(struct client *client, int descriptor)
+{
+	const size_t before = channel_unsent(&client->channel);
+	if (descriptor >= 0)
+		note_sent(client, before, channel_flush_with(&client->channel, descriptor, NULL));
+	else
+		client_flush(client);
+}
+
 void client_send_status(struct client *client)
 {
 	struct keeper *keeper = client->keeper;
 	client_flush(client);
 	frame_put_status(channel_out(&client->channel), FRAME_STATUS, &keeper->status);
-	const size_t before = channel_unsent(&client->channel);
-	if (keeper->agent_fd >= 0)
-		note_sent(client, before,
-			  channel_flush_with(&client->channel, keeper->agent_fd, NULL));
-	else
-		client_flush(client);
+	client_flush_with(client, keeper->agent_fd);
 }
 
 void clients_show(struct keeper *keeper, enum frame_type type, const void *data, size_t length)

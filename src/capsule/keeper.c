@@ -37,6 +37,8 @@ static void refresh(void *context)
 {
 	struct keeper *keeper = context;
 	clients_refresh(keeper);
+	if (guests_have_gone(keeper))
+		stop_begin(keeper, 0);
 	uint32_t events = takes_output(keeper) ? EPOLLIN : 0;
 	if (keeper->typed.length > 0)
 		events |= EPOLLOUT;

@@ -828,7 +828,7 @@ class Look:
                  "default/.trash": set(),
                  "default/trees": {wish["id"] for wish in self.expected["instances"] if wish["tree"]},
                  "hooks": {name + ".sid" for name in identities}}
-        known.update({"default/" + base: {"instance.json"} | ({"home", "capsule", "users"} if base != name else set())
+        known.update({"default/" + base: {"instance.json"} | ({"home", "capsule", "rooms", "users"} if base != name else set())
                       for name, base in bases.items()})
         for folder, allowed in known.items():
             path = os.path.join(STATE, folder)

@@ -1437,6 +1437,13 @@ case_container_options() {
 	refused 64 '--auth token: no variable .*AGENTDECK_DEMO_TOKEN.*--secret NAME' \
 		add . -t a --agent demo --container --auth token
 	refused 64 'choose default, none' add . -t a --agent demo --container --network 'a b'
+	must add . -t host --agent demo
+	refused 1 'runs on this host: it has no container' add -t a --agent demo --in host
+	refused 64 '--image is of a container, and --in takes' add -t a --agent demo --in host --image web
+	refused 64 '--in and --container exclude each other' add -t a --agent demo --in host --container
+	refused 64 '--in takes the directory of that session as it is: leave the path out' add . -t a --agent demo --in host
+	refused 64 'limits are of the container' add -t a --agent demo --in host --memory-max 1G
+	must remove host --force
 	refused 64 'number of processors' add . -t a --agent demo --container --cpus many
 	refused 2 'no conversation .* with a turn in' add . -t a --agent demo --container \
 		--session-id 11111111-2222-4333-8444-555555555555

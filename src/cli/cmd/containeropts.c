@@ -9,10 +9,12 @@ const char *const container_network_words[4] = { "default", "none", "internal", 
 int container_read_options(const struct container_options *options, bool is_default,
 			   struct container_order *ret, struct error *err)
 {
+	enum { OF_AGENT = 3 }; /* the last ones; the others are of the container */
 	const char *role = options->role           ? "--role"
 			   : options->devcontainer ? "--devcontainer"
 						   : NULL;
-	const bool is_wished = options->is_wished || ((role || is_default) && !options->is_refused);
+	const bool is_wished = options->is_wished || options->within ||
+			       ((role || is_default) && !options->is_refused);
 	const struct {
 		const char *name;
 		bool is_given;
@@ -25,12 +27,12 @@ int container_read_options(const struct container_options *options, bool is_defa
 		{ "--engine", options->engine },
 		{ "--mount", options->mounts.count },
 		{ "--env", options->environment.count },
-		{ "--secret", options->secrets.count },
-		{ "--auth", options->logins.count },
-		{ "--program", options->program },
 		{ "--network", options->network },
 		{ "--cpus", options->cpus },
 		{ "--cap-add", options->cap_add.count },
+		{ "--auth", options->logins.count },
+		{ "--program", options->program },
+		{ "--secret", options->secrets.count },
 	};
 	if (options->is_wished && options->is_refused)
 		return error_set(err, ERROR_USAGE,
@@ -39,6 +41,15 @@ int container_read_options(const struct container_options *options, bool is_defa
 	if (options->role && options->devcontainer)
 		return error_set(err, ERROR_USAGE,
 				 "--role and --devcontainer exclude each other: choose one");
+	for (size_t i = 0; options->within && i < ARRAY_SIZE(others) - OF_AGENT; i++)
+		if (others[i].is_given)
+			return error_set(err, ERROR_USAGE,
+					 "%s is of a container, and --in takes that of another "
+					 "session as it is: leave one of them out",
+					 others[i].name);
+	if (options->within && (options->is_wished || options->is_refused))
+		return error_set(err, ERROR_USAGE, "--in and %s exclude each other: choose one",
+				 options->is_wished ? "--container" : "--no-container");
 	if (role && (options->image || options->build))
 		return error_set(err, ERROR_USAGE, "a role names its image: leave %s or %s out",
 				 role, options->image ? "--image" : "--build");

@@ -8,8 +8,9 @@
 #include "engine/place/container/resolve.h"
 
 struct container_options {
-	bool is_wished;  /* --container */
-	bool is_refused; /* --no-container */
+	bool is_wished;     /* --container */
+	bool is_refused;    /* --no-container */
+	const char *within; /* --in */
 	bool pull;
 	const char *engine, *image, *build, *role, *devcontainer, *network, *program, *cpus;
 	struct strvec mounts, environment, secrets, logins, cap_add;
@@ -21,6 +22,9 @@ struct container_options {
 	{ 0, "container", NULL, "run it in a container", TO_FLAG(member.is_wished) },              \
 		{ 0, "no-container", NULL, "run it on this host, whatever config.toml says",       \
 		  TO_FLAG(member.is_refused) },                                                    \
+		{ 0, "in", "SESSION",                                                              \
+		  "as a second agent in the container of this session, and in its directory",      \
+		  TO_VALUE(member.within, VALUE_SESSION) },                                        \
 		{ 0, "image", "IMAGE", "its image, which the engine has", TO_TEXT(member.image) }, \
 		{ 0, "pull", NULL, "download what the engine lacks of its image and of its build", \
 		  TO_FLAG(member.pull) },                                                          \

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "driver/transcript/transcript.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/environment.h"
 #include "engine/place/oom.h"
 #include "engine/roster/statusline.h"
@@ -416,10 +417,19 @@ static void print_container_limits(const struct recipe *recipe)
 	line("Processors", recipe->cpus > 0 ? cpus : NULL);
 }
 
+/* NULL: it is its own, or it has none.  Borrowed from the rows. */
+static const char *owner_title(const struct app *app, const struct instance *instance)
+{
+	for (size_t i = 0; guest_is(instance) && i < app->rows.count; i++)
+		if (streq(app->rows.rows[i].base, guest_owner_base(instance)))
+			return app->rows.rows[i].title;
+	return NULL;
+}
+
 static void print_recipe(const struct instance *instance)
 {
 	const struct recipe *recipe = instance->recipe;
-	line("Container", instance->base);
+	line("Container", guest_owner_base(instance));
 	line("  id", instance->container_id);
 	line("Engine", recipe->engine);
 	line("  address", recipe->address);
@@ -548,7 +558,8 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Group", instance->group);
 	line("Notes", instance->notes);
 	line("Agent", instance->agent);
-	line("Container", place_home(instance) ? instance->base : NULL);
+	line("Container", place_home(instance) ? guest_owner_base(instance) : NULL);
+	line("  of session", owner_title(app, instance));
 	print_comeback(instance);
 	cleanup_strvec struct strvec inside = { 0 };
 	list_inside(instance, &inside);

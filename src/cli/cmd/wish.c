@@ -86,6 +86,30 @@ static int read_role(struct app *app, const struct wish_options *options, struct
 	return 0;
 }
 
+/* --in: the session whose container and directory it gets. */
+static int read_owner(struct app *app, const struct wish_options *options, struct wish *ret,
+		      struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct store_row *row;
+	if (app->operands.count || ret->wish.tree || options->session_id)
+		return error_set(err, ERROR_USAGE,
+				 "--in takes the directory of that session as it is: leave %s out",
+				 app->operands.count ? "the path"
+				 : ret->wish.tree    ? "--worktree and --clone"
+						     : "--session-id");
+	if (memcmp(&options->limits.limits, &(struct limits){ 0 }, sizeof(struct limits)) != 0)
+		return error_set(err, ERROR_USAGE,
+				 "limits are of the container, which is that of another session: "
+				 "set them there with agentdeck session limit");
+	if (app_resolve(app, options->container.within, &rows, &row, err) < 0 ||
+	    deck_load(&app->deck, row->base, &ret->within, err) < 0)
+		return -1;
+	ret->wish.within = ret->within;
+	ret->wish.directory = instance_lookup_directory(ret->within);
+	return 0;
+}
+
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
@@ -126,6 +150,8 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 	};
 	if (r != 0)
 		return 0;
+	if (options->container.within)
+		return read_owner(app, options, ret, err);
 	(void)stages_begin(&app->deck);
 	return read_role(app, options, ret, err);
 }
@@ -170,4 +196,5 @@ void wish_free(struct wish *wish)
 {
 	strvec_clear(&wish->command);
 	role_source_clear(&wish->role);
+	instance_free(wish->within);
 }

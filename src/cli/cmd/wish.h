@@ -59,6 +59,7 @@ struct wish {
 	bool asks_nothing; /* --quick */
 	struct container_order container;
 	struct role_source role; /* --role */
+	struct instance *within; /* --in */
 	struct tree_order tree;
 };
 

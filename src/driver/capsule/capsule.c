@@ -437,18 +437,53 @@ int capsule_read_output(struct capsule *capsule, const char *run, int64_t deadli
 	}
 }
 
+/* --- guests ----------------------------------------------------------------------------------- */
+
+int capsule_add_guest(struct capsule *capsule, const struct capsule_guest *guest,
+		      int64_t deadline_ms, struct process_id *ret, struct error *err)
+{
+	const struct frame_guest wish = {
+		.directory = (char *)(uintptr_t)guest->directory,
+		.variable = (char *)(uintptr_t)guest->variable,
+		.ends_with_it = guest->ends_with_it,
+	};
+	struct frame frame = { 0 };
+	if (capsule->version < FRAME_VERSION_GUESTS)
+		return CAPSULE_OLD;
+	frame_put_guest(channel_out(&capsule->channel), &wish);
+	do {
+		int r = next_frame(capsule, deadline_ms, &frame, err);
+		if (r != 0)
+			return r == CONNECTION_ENDED ? ended(capsule, err) : r;
+		if (frame.type == FRAME_REFUSED)
+			return refused(&frame, err);
+		if (check_time(capsule, deadline_ms, err) < 0)
+			return -1;
+	} while (frame.type != FRAME_GUEST);
+	if (capsule->channel.passed < 0)
+		return error_set(err, ERROR_SYSTEM,
+				 "the capsule in %s does not say which process "
+				 "its guest is",
+				 capsule->directory);
+	*ret = identify_descriptor(capsule->channel.passed);
+	(void)close(TAKE_FD(capsule->channel.passed));
+	return 0;
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 int capsule_stop(struct capsule *capsule, int grace_ms, struct error *err)
 {
 	const int64_t deadline_ms = clock_ms() + grace_ms + STOP_SLACK_MS;
-	struct frame frame;
+	bool stays = false;
 	int r;
 	frame_put_number(channel_out(&capsule->channel), FRAME_STOP, (uint32_t)grace_ms);
-	do
+	do {
+		struct frame frame = { 0 };
 		r = next_frame(capsule, deadline_ms, &frame, err);
-	while (r == 0 && (r = check_time(capsule, deadline_ms, err)) == 0);
-	return r == CONNECTION_ENDED ? 0 : r;
+		stays |= r == 0 && frame.type == FRAME_GUEST;
+	} while (r == 0 && (r = check_time(capsule, deadline_ms, err)) == 0);
+	return r != CONNECTION_ENDED ? r : stays ? CAPSULE_STAYS : 0;
 }
 
 int capsule_read_exit(const char *directory, const char *run, struct capsule_exit *ret,

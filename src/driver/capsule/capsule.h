@@ -104,9 +104,25 @@ int capsule_start(struct capsule *capsule, const struct capsule_start *start, in
 int capsule_read_output(struct capsule *capsule, const char *run, int64_t deadline_ms,
 			struct strbuf *ret, struct capsule_status *ret_status, struct error *err);
 
+/* Start a guest in the capsule's container, unless it lives: the capsule of another session, in
+ * this directory, which the container has at the same path.  *ret: its process on this host.  It
+ * listens some time later: capsule_await().  CAPSULE_OLD: this version of the capsule has no
+ * guests.  ERROR_INVALID: the capsule is about to end.  ERROR_CHILD: the container lacks the
+ * directory. */
+struct capsule_guest {
+	const char *directory;
+	const char *variable; /* "NAME=VALUE" of its environment, which says whose it is */
+	/* The container's own session is not to run, so it ends with the last guest. */
+	bool ends_with_it;
+};
+int capsule_add_guest(struct capsule *capsule, const struct capsule_guest *guest,
+		      int64_t deadline_ms, struct process_id *ret, struct error *err);
+
 /* End the agent in order (SIGHUP and SIGTERM, SIGKILL after grace_ms) and then the capsule, which
  * ends the container.  Returns when the connection has ended, which is when the capsule has.
+ * CAPSULE_STAYS: the agent and what it left have ended, and the capsule serves on for its guests.
  * ERROR_TIMEOUT: it had not, some seconds after the grace. */
+enum { CAPSULE_STAYS = 4 };
 int capsule_stop(struct capsule *capsule, int grace_ms, struct error *err);
 
 /* What exit.json in the directory says.  FS_ABSENT: there is none, or it is of another run.

@@ -61,12 +61,15 @@ static bool is_place_elsewhere(const char *directory, const char *id)
 	return false;
 }
 
-/* The capsule of a run is below its instance, wherever that is: the directory may have been moved. */
+/* The capsule of a run is below its instance, wherever that is: the directory may have been moved.
+ * A guest's is below the session whose container it is. */
 static void settle_capsule(const struct store *store, struct instance *instance)
 {
-	cleanup_free char *directory = path_join(store->path, instance->base);
+	cleanup_free char *room = instance_room(instance);
 	free(instance->run.capsule);
-	instance->run.capsule = path_join(directory, PATHS_CAPSULE_DIRECTORY);
+	instance->run.capsule = room ? path_join(store->path, room)
+				     : xasprintf("%s/%s/" PATHS_CAPSULE_DIRECTORY, store->path,
+						 instance->base);
 }
 
 void store_settle_place(const struct store *store, struct instance *instance)

@@ -107,7 +107,7 @@ static bool is_of_container(const struct instance *instance, const char *name)
 {
 	return instance && instance_has_home(instance) &&
 	       (streq(name, PATHS_CAPSULE_DIRECTORY) || streq(name, PATHS_HOME_DIRECTORY) ||
-		streq(name, PATHS_USERS_DIRECTORY));
+		streq(name, PATHS_USERS_DIRECTORY) || streq(name, INSTANCE_ROOMS));
 }
 
 /* Is everything in this directory made by agentdeck?  TRASH_KEPT: no, but *ret, borrowed. */

@@ -2,7 +2,7 @@
 #include "engine/place/place.h"
 
 /* The list of places; the last is for tests. */
-static const struct place *places[] = { &place_host, &place_container, NULL };
+static const struct place *places[] = { &place_host, &place_container, &place_guest, NULL };
 
 void place_add(const struct place *place)
 {

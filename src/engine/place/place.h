@@ -283,7 +283,7 @@ struct place {
 
 /* engine/place/host/ and engine/place/container/.  Only the list of places in place.c names them,
  * and the container its window, which is the host's. */
-extern const struct place place_host, place_container;
+extern const struct place place_host, place_container, place_guest;
 
 /* By instance->backend.  ERROR_NEWER when this program does not know it. */
 int place_find(const struct instance *instance, const struct place **ret, struct error *err);

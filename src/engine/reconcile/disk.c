@@ -117,6 +117,7 @@ static bool can_be_made_again(const struct strvec *names)
 	for (size_t i = 0; i < names->count; i++)
 		if (!streq(names->items[i], PATHS_CAPSULE_DIRECTORY) &&
 		    !streq(names->items[i], PATHS_USERS_DIRECTORY) &&
+		    !streq(names->items[i], INSTANCE_ROOMS) &&
 		    !starts_with(names->items[i], FS_TEMPORARY_PREFIX))
 			return false;
 	return true;

@@ -15,6 +15,7 @@
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
 #include "engine/deck/stages.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/container/nesting.h"
 #include "engine/place/environment.h"
 #include "engine/place/gaps.h"
@@ -335,6 +336,8 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 			    const struct instance *instance, struct recipe **ret, struct error *err)
 {
 	cleanup_recipe struct recipe *recipe = NULL;
+	if (wish->within)
+		return guest_resolve(deck, wish->container, wish->within, instance, ret, err);
 	if (!wish->container && !wish->like)
 		return 0;
 	if (wish->like) {
@@ -397,7 +400,10 @@ static void take_place(struct deck *deck, const struct agent *agent, struct inst
 		return;
 	if (instance->workspace)
 		replace_string(&recipe->directory, instance_lookup_directory(instance));
-	container_place(deck, instance, recipe);
+	if (recipe->within)
+		guest_place(instance, recipe);
+	else
+		container_place(deck, instance, recipe);
 	free(*home);
 	*home = agent->config_home && starts_with(agent->config_home, "~")
 			? xasprintf("%s%s", recipe->home, agent->config_home + 1)
@@ -570,8 +576,11 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_json struct json_object *ids = NULL;
 	CLEANUP(drop_built) const struct recipe *built = NULL; /* before the recipe goes */
+	cleanup_guest_owner struct guest_owner owner = { 0 };
 
-	if (prepare(deck, wish, &prepared, err) < 0)
+	/* It stays there until the guest is on disk. */
+	if ((wish->within && guest_open_owner(deck, wish->within->base, &owner, err) < 0) ||
+	    prepare(deck, wish, &prepared, err) < 0)
 		return -1;
 	struct instance *instance = prepared.instance;
 	built = wish->like ? NULL : prepared.container;
@@ -596,6 +605,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	container_keep(instance);
 	store_unlock_profile(TAKE_PTR(lock));
 	fs_unlock(&conversations);
+	guest_owner_close(&owner);
 	if (make_tree(deck, &prepared.instance, err) < 0)
 		return -1;
 	gaps_warn(deck, prepared.instance);

@@ -29,6 +29,9 @@ struct lifecycle_new {
 	/* A session with a container, whose recipe it has; the conversation to begin with is in the
 	 * home of that one.  NULL: none.  Borrowed */
 	const struct instance *like;
+	/* The session in whose container it is to live, in the directory of that one; container has
+	 * its login, secrets and program.  NULL: none.  Borrowed */
+	const struct instance *within;
 	const struct tree_order *tree; /* NULL: it works in the directory itself.  Borrowed */
 	const char *notes;             /* the user's own words about it, or NULL */
 	const char *imported_from;     /* as in struct instance */

@@ -95,13 +95,27 @@ static int take_all(const struct collection *collection, struct error *err)
 	return 0;
 }
 
+/* The directory of its capsule; NULL: it has none.  The caller frees. */
+static char *find_capsule(const struct deck *deck, const char *base)
+{
+	cleanup_instance struct instance *instance = NULL;
+	char *own = xasprintf("%s/%s/%s/" PATHS_CAPSULE_DIRECTORY, deck->paths.state, deck->profile,
+			      base);
+	if (access(own, F_OK) == 0)
+		return own;
+	free(own);
+	cleanup_free char *room = store_load(deck->store, base, &instance, NULL) == 0
+					  ? instance_room(instance)
+					  : NULL;
+	return room ? xasprintf("%s/%s/%s", deck->paths.state, deck->profile, room) : NULL;
+}
+
 static int open_collection(struct deck *deck, const char *base, struct collection *ret,
 			   struct error *err)
 {
 	cleanup_close int fd = -1;
-	cleanup_free char *path = xasprintf("%s/%s/%s/capsule", deck->paths.state, deck->profile,
-					    base);
-	if (access(path, F_OK) < 0)
+	cleanup_free char *path = find_capsule(deck, base);
+	if (!path || access(path, F_OK) < 0)
 		return FS_ABSENT;
 	if (fs_open_private_directory(path, &fd, err) < 0)
 		return -1;

@@ -2,6 +2,7 @@
 #include "engine/run/fork.h"
 
 #include "engine/conversation/location.h"
+#include "engine/place/container/guest.h"
 #include "engine/run/add.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/workspace/tree.h"
@@ -77,6 +78,16 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 		return error_set(err, ERROR_USAGE,
 				 "a fork of a session in a container has a container of the same "
 				 "recipe: leave --container out");
+	cleanup_instance struct instance *within = NULL;
+	if (guest_is(source)) {
+		if (branch->tree)
+			return error_set(
+				err, ERROR_USAGE,
+				"the container of another session has no place for a tree: "
+				"leave --worktree and --clone out");
+		if (deck_load(deck, guest_owner_base(source), &within, err) < 0)
+			return -1;
+	}
 	struct tree_order tree = { .kind = source->workspace ? source->workspace->kind : 0 };
 	if (branch->tree)
 		tree = *branch->tree;
@@ -103,6 +114,10 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 		.like = place_home(source) ? source : NULL,
 		.tree = branch->tree || source->workspace ? &tree : NULL,
 	};
+	if (within) {
+		wish.like = NULL;
+		wish.within = within;
+	}
 	return branch->title ? lifecycle_add(deck, &wish, ret, err)
 			     : add_with_free_title(deck, &wish, source->title, ret, err);
 }

@@ -11,6 +11,7 @@
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/report.h"
 #include "engine/deck/home.h"
+#include "engine/place/container/guest.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/undo.h"
@@ -225,6 +226,14 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 		return error_set(err, ERROR_INVALID, "%s runs on this host: it has no container",
 				 title);
 	}
+	if (guest_is(operation.instance)) {
+		cleanup_free char *title = visible(operation.instance->title);
+		return error_set(err, ERROR_INVALID,
+				 "%s has no container of its own: it lives in that of session %s",
+				 title, guest_owner_base(operation.instance));
+	}
+	if (guest_check_alone(deck, operation.instance, operation.instance, err) < 0)
+		return error_prefix(err, "nothing was changed");
 	if ((how == REMOVE_STOPPED && check_stopped(&operation, err) < 0) ||
 	    lifecycle_stop_locked(&operation, &was_running, err) < 0)
 		return -1;
@@ -350,6 +359,8 @@ int lifecycle_remove_locked(struct operation *operation, const struct removal_or
 	struct deck *deck = operation->deck;
 	const struct instance *instance = operation->instance;
 	bool was_running;
+	if (guest_check_none(deck, instance, err) < 0)
+		return -1;
 	if ((how == REMOVE_STOPPED &&
 	     (check_stopped(operation, err) < 0 || check_background(operation, err) < 0)) ||
 	    (order->must_free && check_purge(operation, err) < 0) ||

@@ -368,13 +368,26 @@ static void check_container(const struct manifest_section *section, const struct
 		manifest_fail(section, "run.capsule", "is missing");
 }
 
+/* Both become parts of a path. */
+static void check_guest(const struct manifest_section *section, const struct recipe *recipe)
+{
+	const char *within = recipe ? or_empty(recipe->within) : "";
+	if (!*within || *within == '.' || strchr(within, '/'))
+		manifest_fail(section, "recipe.within", "names no session");
+	if (recipe && (recipe->room < 1 || recipe->room > INT16_MAX))
+		manifest_fail(section, "recipe.room", "is no room");
+}
+
 static void check_instance(const struct manifest_section *section, void *ret)
 {
 	const struct instance *instance = ret;
 	if (instance->id && !naming_is_id(instance->id))
 		manifest_fail(section, "id", "is not an instance id");
-	if (streq(or_empty(instance->backend), PLACE_CONTAINER))
+	const char *backend = or_empty(instance->backend);
+	if (streq(backend, PLACE_CONTAINER) || streq(backend, PLACE_GUEST))
 		check_container(section, instance);
+	if (streq(backend, PLACE_GUEST))
+		check_guest(section, instance->recipe);
 }
 
 static const struct field instance_members[] = {

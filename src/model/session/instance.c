@@ -240,6 +240,14 @@ const struct process_id *run_tmux_server(const struct run *run)
 	return run->capsule ? &run->window : &run->server;
 }
 
+char *instance_room(const struct instance *instance)
+{
+	const struct recipe *recipe = instance->recipe;
+	return recipe && recipe->within
+		       ? xasprintf("%s/" INSTANCE_ROOMS "/%d", recipe->within, (int)recipe->room)
+		       : NULL;
+}
+
 struct place_run place_run_of(const struct instance *instance)
 {
 	const struct run *run = &instance->run;

@@ -218,6 +218,8 @@ struct limits {
 #define PLACE_DEFAULT "host"
 /* An instance there has a recipe. */
 #define PLACE_CONTAINER "container"
+/* In the container of another session.  An instance there has a recipe, which names that one. */
+#define PLACE_GUEST "guest"
 
 /* The agent of its user's that had a conversation before a take-over: while one of its processes
  * lives, no session resumes that conversation.  count 0: none. */
@@ -294,6 +296,11 @@ static inline bool instance_has_home(const struct instance *instance)
 {
 	return instance->recipe;
 }
+
+/* The directory of a guest's capsule, below that of its profile: "<base>/rooms/1", in that of the
+ * session whose container it is.  NULL: it is no guest.  The caller frees. */
+char *instance_room(const struct instance *instance) MUST_USE;
+#define INSTANCE_ROOMS "rooms"
 
 /* All zero but for the allocated struct itself; instance_free() takes NULL and half-built ones. */
 struct instance *instance_new(void) MUST_USE;

@@ -276,6 +276,8 @@ static const struct fields command_fields = FIELDS(struct recipe_command, comman
 						   .check = check_command);
 
 static const struct field recipe_members[] = {
+	FIELD(struct recipe, within, "within"),
+	FIELD(struct recipe, room, "room"),
 	FIELD(struct recipe, engine, "engine", .needed = true),
 	FIELD(struct recipe, address, "address", .needed = true),
 	FIELD(struct recipe, tls, "tls"),

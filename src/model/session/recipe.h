@@ -65,6 +65,10 @@ struct recipe_command {
 };
 
 struct recipe {
+	/* The base of the session whose container this is, and the room that it has in there
+	 * (engine/place/container/guest.h); NULL: it has its own. */
+	char *within;
+	int64_t room;
 	char *engine; /* "docker", "podman" */
 	/* struct engine_address of driver/engine/engine.h */
 	char *address, *tls, *context;

@@ -41,7 +41,8 @@ enum { PATHS_SOCKET_MAX = 107 };
 #define PATHS_RUN_TOKEN "token"
 
 /* In the directory of an instance that lives in a container: the agent's home, the directory of the
- * container's capsule, and its passwd and group, which the agent cannot write. */
+ * container's capsule, and its passwd and group, which the agent cannot write.  INSTANCE_ROOMS has
+ * the capsules of other sessions in its container. */
 #define PATHS_HOME_DIRECTORY    "home"
 #define PATHS_CAPSULE_DIRECTORY "capsule"
 #define PATHS_USERS_DIRECTORY   "users"

@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/deck/hint.h"
 #include "engine/deck/stages.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/environment.h"
 #include "model/session/naming.h"
 
@@ -20,6 +22,8 @@ enum {
 int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err)
 {
+	if (guest_is(instance) && guest_follow(deck, instance, err) < 0)
+		return -1;
 	free(instance->run.capsule);
 	instance->run.capsule = container_capsule_directory(deck, instance);
 	if (container_make_directories(deck, instance, err) < 0 ||
@@ -207,7 +211,7 @@ static int launch_window(struct deck *deck, struct instance *instance,
 	return r;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------- */
+/* ---- the container --------------------------------------------------------------------------- */
 
 static int come_up(struct ladder *ladder, struct capsule **ret, struct error *err)
 {
@@ -225,12 +229,13 @@ static int come_up(struct ladder *ladder, struct capsule **ret, struct error *er
 
 /* A container that ran before has what was mounted then: a file may have been replaced since, or it
  * was started by hand.  So it is started again, once. */
-static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *err)
+static int bring_up_own(struct ladder *ladder, struct capsule **ret, struct error *err)
 {
 	struct instance *instance = ladder->instance;
 	const struct ladder again = { .deck = ladder->deck,
 				      .instance = instance,
-				      .order = ladder->order };
+				      .order = ladder->order,
+				      .guest = ladder->guest };
 	struct error why = { 0 };
 	if (come_up(ladder, ret, &why) == 0)
 		return 0;
@@ -244,6 +249,132 @@ static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *e
 		       ? -1
 		       : come_up(ladder, ret, err);
 }
+
+/* ---- in the container of another session ------------------------------------------------------ */
+
+/* The owner's container, and its capsule in it.  No agent of the owner's is started. */
+static int bring_up_owner(struct ladder *ladder, struct capsule **ret, struct error *err)
+{
+	struct instance *owner = ladder->instance;
+	cleanup_free char *path = container_capsule_directory(ladder->deck, owner);
+	if (container_connect(path, &owner->run.server, clock_ms() + CAPSULE_ANSWER_MS, ret,
+			      NULL) == 0)
+		return 0;
+	/* What its own run has is not touched. */
+	if (!owner->run.capsule)
+		owner->run.capsule = xstrdup(path);
+	if (!owner->run.socket && (container_make_directories(ladder->deck, owner, err) < 0 ||
+				   container_write_files(ladder->deck, owner, err) < 0))
+		return -1;
+	if (bring_up_own(ladder, ret, err) < 0)
+		return -1;
+	if (events_run(ladder->deck, owner, &ladder->order, *ret, err) < 0)
+		return -1;
+	return 0;
+}
+
+static int refuse_old(struct deck *deck, const struct instance *owner, struct error *err)
+{
+	cleanup_free char *title = visible(owner->title);
+	cleanup_free char *hint = hint_session(deck, owner->title, owner->id);
+	return error_set(err, ERROR_INVALID,
+			 "the container of '%s' was made or started by an earlier version of "
+			 "agentdeck, and has no room for a second agent: agentdeck stop %s, "
+			 "agentdeck eject %s, agentdeck start %s, and try again",
+			 title, hint, hint, hint);
+}
+
+/* Start the guest's capsule.  ERROR_INVALID: the container is just ending. */
+static int enter(struct deck *deck, struct instance *instance, struct ladder *ladder,
+		 struct capsule *owners, struct error *err)
+{
+	const struct instance *owner = ladder->instance;
+	cleanup_free char *variable = xasprintf(ENV_INSTANCE "=%s", instance->id);
+	struct error why = { 0 };
+	const struct capsule_guest guest = {
+		.directory = instance->run.capsule,
+		.variable = variable,
+		.ends_with_it = !owner->run.socket,
+	};
+	int r = capsule_add_guest(owners, &guest, clock_ms() + CAPSULE_START_MS,
+				  &instance->run.server, &why);
+	const bool is_old = r == CAPSULE_OLD || why.code == ERROR_CHILD;
+	if (!is_old)
+		return r < 0 ? error_move(err, &why) : 0;
+	error_clear(&why);
+	return refuse_old(deck, owner, err);
+}
+
+static int await_guest(struct instance *instance, struct capsule **ret, struct error *err)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
+		return -1;
+	const struct process_id listener = capsule_process(capsule);
+	if (!process_same(&listener, &instance->run.server))
+		return error_set(err, ERROR_INVALID,
+				 "process %d listens in the place of its capsule",
+				 (int)listener.pid);
+	*ret = TAKE_PTR(capsule);
+	return 0;
+}
+
+/* What became of the container is told of the guest, too. */
+static void note_owners_comeback(struct instance *instance, const struct instance *owner,
+				 int64_t before)
+{
+	struct comeback *comeback = &instance->came_back;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	const bool was_brought = owner->came_back.at != before;
+	replace_string(&comeback->lost, was_brought ? owner->came_back.lost : NULL);
+	comeback->tier = was_brought ? owner->came_back.tier : 0;
+	comeback->rung = attempt ? attempt->rung : RUNG_NONE;
+	comeback->at = instance->container_id ? clock_wall_us() : 0;
+	/* It was in there: the next time is a comeback. */
+	replace_string(&instance->container_id, "");
+}
+
+static int bring_up_guest(struct ladder *guest, struct capsule **ret, struct error *err)
+{
+	enum { TRIES = 2 };
+	struct deck *deck = guest->deck;
+	struct instance *instance = guest->instance;
+	cleanup_guest_owner struct guest_owner owner = { 0 };
+	if (guest_open_owner(deck, instance->recipe->within, &owner, err) < 0)
+		return -1;
+	const int64_t before = owner.instance->came_back.at;
+	struct place_order order = guest->order;
+	order.lock = owner.lock;
+	if (deck_agent(deck, owner.instance->agent, &order.agent, err) < 0)
+		return -1;
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct error why = { 0 };
+		cleanup_capsule struct capsule *capsule = NULL;
+		cleanup_ladder struct ladder ladder = {
+			.deck = deck, .instance = owner.instance, .order = order, .guest = instance
+		};
+		if (bring_up_owner(&ladder, &capsule, err) < 0)
+			return -1;
+		if (enter(deck, instance, &ladder, capsule, &why) == 0)
+			break;
+		const struct process_id first = capsule_process(capsule);
+		if (why.code != ERROR_INVALID || i + 1 == TRIES ||
+		    process_wait_end(&first, clock_ms() + CAPSULE_START_MS, NULL) ==
+			    PROCESS_STILL_ALIVE)
+			return error_move(err, &why);
+		error_clear(&why);
+	}
+	note_owners_comeback(instance, owner.instance, before);
+	return await_guest(instance, ret, err);
+}
+
+static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *err)
+{
+	return guest_is(ladder->instance) ? bring_up_guest(ladder, ret, err)
+					  : bring_up_own(ladder, ret, err);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int begin(struct deck *deck, struct instance *instance, const struct place_order *order,
 		 struct error *err)
@@ -316,11 +447,17 @@ static int wake_up(struct deck *deck, struct instance *instance, const struct pl
 	if (container_connect(instance->run.capsule, &instance->run.server,
 			      clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0)
 		return 0;
+	cleanup_guest_owner struct guest_owner owner = { 0 };
+	if (guest_is(instance) && guest_open_owner(deck, instance->recipe->within, &owner, err) < 0)
+		return -1;
 	cleanup_ladder struct ladder ladder = {
 		.deck = deck,
-		.instance = instance,
+		.instance = owner.instance ? owner.instance : instance,
 		.order = *order,
+		.guest = owner.instance ? instance : NULL,
 	};
+	if (owner.lock)
+		ladder.order.lock = owner.lock;
 	return ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
 			       capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS,
 					     ret, err) < 0

@@ -5,6 +5,7 @@
  *
  *   look.c     does it live, and how did its agent end?
  *   mounts.c   is what is mounted what its user named?  (nesting.h: can an agent change that?)
+ *   guest.c    a session in the container of another one (guest.h)
  *   files.c    the directories that a container has mounted, and the files in them
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
  *   network.c  what in an engine is ours, the network of its own
@@ -50,9 +51,13 @@ int container_how_ended(const struct instance *instance, struct exit_record *ret
 
 /* ---- files.c ---- */
 
-/* The directory that the capsule shares with this host.  The caller frees. */
+/* The directory that the capsule shares with this host: a guest's is its room.  The caller
+ * frees. */
 char *container_capsule_directory(const struct deck *deck,
 				  const struct instance *instance) MUST_USE;
+/* The directory of the owner for the capsule of a guest, which has this number, from 1.  The caller
+ * frees. */
+char *container_room(const struct deck *deck, const struct instance *owner, int room) MUST_USE;
 /* The directory of its passwd and group, which the agent cannot write.  The caller frees. */
 char *container_users(const struct deck *deck, const struct instance *instance) MUST_USE;
 /* The directory of the programs that are mounted at CAPSULE_PROGRAMS.  The caller frees. */
@@ -107,8 +112,9 @@ int mounts_check_inside(const struct recipe *recipe, const struct process_id *ca
 struct ladder {
 	struct deck *deck;
 	struct instance *instance;
-	struct place_order order; /* zero where nothing is begun */
-	struct engine *engine;    /* owned */
+	struct place_order order;     /* zero where nothing is begun */
+	const struct instance *guest; /* for whom this is done; NULL: for the instance itself */
+	struct engine *engine;        /* owned */
 	struct container found;
 	bool exists;
 	char *image_id; /* of an image with the recipe's layers, where the recipe's id is unknown */

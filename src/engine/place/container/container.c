@@ -7,6 +7,7 @@
 
 #include "base/program.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/container/nesting.h"
 #include "engine/place/container/resolve.h"
 
@@ -41,7 +42,7 @@ static int container_take_directory(const struct deck *deck, struct instance *in
 static int container_probe(struct deck *deck, const struct instance *instance, struct error *err)
 {
 	cleanup_instance struct instance *copy = NULL;
-	if (deck_load(deck, instance->base, &copy, err) < 0)
+	if (deck_load(deck, guest_owner_base(instance), &copy, err) < 0)
 		return -1;
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
 	if (ladder_open(&ladder, err) < 0)
@@ -187,6 +188,47 @@ static void container_usage(const struct place_run *run, struct place_usage *ret
 	place_host.usage(&inside, ret);
 }
 
+/* ---- a guest --------------------------------------------------------------------------------- */
+
+/* It is to be in what the owner's container has, which the next start checks. */
+static int guest_take_directory(const struct deck *deck UNUSED, struct instance *instance,
+				const char *real, const char *named UNUSED,
+				struct error *err UNUSED)
+{
+	replace_string(&instance->recipe->directory, real);
+	return 0;
+}
+
+static int guest_check_limit(const struct instance *instance, enum limit limit, struct error *err)
+{
+	return error_set(err, ERROR_USAGE,
+			 "%s is of the container, which is that of session %s: agentdeck session "
+			 "limit that one",
+			 limit_name(limit), instance->recipe->within);
+}
+
+static int guest_set_limits(struct deck *deck UNUSED, struct instance *instance UNUSED,
+			    const struct limits *limits UNUSED, enum limit_effect *ret,
+			    struct error *err UNUSED)
+{
+	*ret = LIMIT_EFFECT_NEXT_START;
+	return 0;
+}
+
+static int guest_discard(struct deck *deck UNUSED, struct instance *instance UNUSED,
+			 enum place_discard how UNUSED, struct error *err UNUSED)
+{
+	return PLACE_HAD_NOTHING;
+}
+
+/* Of its own processes, since the control group is that of all in the container. */
+static void guest_usage(const struct place_run *run, struct place_usage *ret)
+{
+	struct place_run inside = *run;
+	inside.unit = NULL;
+	place_host.usage(&inside, ret);
+}
+
 const struct place place_container = {
 	.name = PLACE_CONTAINER,
 	.lost = "its container was stopped",
@@ -225,4 +267,39 @@ const struct place place_container = {
 	.keep_limits = container_keep_limits,
 	.kept_limit = container_kept_limit,
 	.set_limits = container_set_limits,
+};
+
+const struct place place_guest = {
+	.name = PLACE_GUEST,
+	.lost = "its container was stopped",
+	.hook_program = CAPSULE_PROGRAMS "/agentdeck",
+	.home = container_home,
+	.presence = container_presence,
+	.agent_is_live = container_agent_is_live,
+	.is_empty = container_is_empty,
+	.silence = container_silence,
+	.watch = container_watch,
+	.control_group = container_control_group,
+	.nudge = container_nudge,
+	.observe = container_observe,
+	.lacks_window = container_lacks_window,
+	.check_path = container_check_path,
+	.take_directory = guest_take_directory,
+	.probe = container_probe,
+	.prepare = container_prepare,
+	.run_command = container_run_command,
+	.launch = container_launch,
+	.open_window = container_open_window,
+	.end = container_end,
+	.end_unknown = container_end_unknown,
+	.discard = guest_discard,
+	.begin_attempt = container_begin_attempt,
+	.pane_argv = container_pane_argv,
+	.how_ended = container_how_ended,
+	.end_daemons = container_end_daemons,
+	.leave = container_leave,
+	.exec = container_exec,
+	.usage = guest_usage,
+	.check_limit = guest_check_limit,
+	.set_limits = guest_set_limits,
 };

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "engine/deck/proof.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/guest.h"
 
 #include <signal.h>
 
@@ -60,9 +61,12 @@ int container_end_capsule(struct deck *deck, const struct instance *instance, in
 			     : CAPSULE_ABSENT;
 	if (r == 0) {
 		process = capsule_process(capsule);
-		(void)capsule_stop(capsule, agents_ms, NULL);
+		if (capsule_stop(capsule, agents_ms, NULL) == CAPSULE_STAYS)
+			return 0;
 		(void)process_wait_end(&process, clock_ms() + END_MARGIN_MS, NULL);
-	} else if (process.pid && process_alive(&process)) {
+	} else if (process.pid && process_alive(&process) && !guest_is(instance)) {
+		if (guest_check_alone(deck, instance, instance, err) < 0)
+			return error_prefix(err, "its capsule does not answer");
 		end_by_engine(deck, instance, agents_ms);
 	}
 	return end_process(instance->id, &process, deadline, err);
@@ -133,6 +137,8 @@ static int remove_container(struct ladder *ladder, enum place_discard how, struc
 	struct instance *instance = ladder->instance;
 	cleanup_free char *network = NULL;
 	const bool is_ours = ladder->exists && ladder_is_ours(ladder);
+	if (is_ours && guest_check_alone(ladder->deck, instance, instance, err) < 0)
+		return -1;
 	if (ladder->exists && !is_ours)
 		deck_warn(ladder->deck, "the container %s is not this session's and was left alone",
 			  instance->base);

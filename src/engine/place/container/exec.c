@@ -10,6 +10,7 @@
 #include "base/fsutil.h"
 #include "base/program.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/guest.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -77,7 +78,8 @@ int container_exec(const struct instance *instance, const struct strvec *command
 	const struct place_run run = place_run_of(instance);
 	cleanup_place_exec struct place_exec exec = PLACE_NO_EXEC;
 	struct strvec *argv = &exec.argv;
-	if (!instance_has_container(instance) || !run.capsule || !place_is_live(&run))
+	const char *container = guest_is(instance) ? recipe->within : instance->container_id;
+	if (is_empty(container) || !run.capsule || !place_is_live(&run))
 		return error_set(err, ERROR_INVALID,
 				 "its container is not running: start the session first");
 	if (container_push_client(recipe, "run a command in the container", argv, err) < 0 ||
@@ -86,11 +88,11 @@ int container_exec(const struct instance *instance, const struct strvec *command
 	strvec_push_array(argv, (const char *const[]){ "exec", "--interactive", NULL });
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		strvec_push(argv, "--tty");
-	strvec_push_array(argv, (const char *const[]){ "--workdir", recipe->directory, "--user",
-						       recipe->user, "--env", "TERM=xterm-256color",
-						       instance->container_id,
-						       CAPSULE_PROGRAMS "/agentdeck-capsule",
-						       "exec", exec.ticket, NULL });
+	strvec_push_array(argv,
+			  (const char *const[]){ "--workdir", recipe->directory, "--user",
+						 recipe->user, "--env", "TERM=xterm-256color",
+						 container, CAPSULE_PROGRAMS "/agentdeck-capsule",
+						 "exec", exec.ticket, NULL });
 	if (command->count)
 		strvec_push_all(argv, command);
 	else

@@ -4,8 +4,10 @@
 #include "base/child.h"
 #include "base/fsutil.h"
 #include "engine/place/container/agenthome.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/container/logins.h"
 #include "engine/place/runfiles.h"
+#include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,16 @@ enum { SECRET_MAX = 64 << 10, SECRET_COMMAND_MS = 60000 };
 
 char *container_capsule_directory(const struct deck *deck, const struct instance *instance)
 {
-	return xasprintf("%s/%s/%s/capsule", deck->paths.state, instance->profile, instance->base);
+	cleanup_free char *room = instance_room(instance);
+	return room ? xasprintf("%s/%s/%s", deck->paths.state, instance->profile, room)
+		    : xasprintf("%s/%s/%s/" PATHS_CAPSULE_DIRECTORY, deck->paths.state,
+				instance->profile, instance->base);
+}
+
+char *container_room(const struct deck *deck, const struct instance *owner, int room)
+{
+	return xasprintf("%s/%s/%s/" INSTANCE_ROOMS "/%d", deck->paths.state, owner->profile,
+			 owner->base, room);
 }
 
 char *container_users(const struct deck *deck, const struct instance *instance)
@@ -63,6 +74,18 @@ static int check_home(const struct instance *instance, const char *capsule, stru
 			 shown);
 }
 
+/* The agents in the container cannot write the directory that has these. */
+static int make_rooms(const struct deck *deck, const struct instance *instance, struct error *err)
+{
+	for (int room = 1; !guest_is(instance) && room <= GUEST_ROOMS; room++) {
+		cleanup_free char *path = container_room(deck, instance, room);
+		cleanup_close int fd = -1;
+		if (fs_open_private_directory(path, &fd, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int container_make_directories(const struct deck *deck, const struct instance *instance,
 			       struct error *err)
 {
@@ -70,7 +93,7 @@ int container_make_directories(const struct deck *deck, const struct instance *i
 	cleanup_free char *capsule = container_capsule_directory(deck, instance);
 	if (check_home(instance, capsule, err) < 0 ||
 	    fs_open_private_directory(instance->recipe->home, &home, err) < 0 ||
-	    fs_open_private_directory(capsule, &fd, err) < 0)
+	    fs_open_private_directory(capsule, &fd, err) < 0 || make_rooms(deck, instance, err) < 0)
 		return -1;
 	if (fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0)
 		return error_prefix(err, IN_THE_WAY, capsule, CAPSULE_REPORTS);
@@ -174,11 +197,15 @@ int container_write_files(const struct deck *deck, const struct instance *instan
 	cleanup_close int fd = -1, users = -1;
 	cleanup_free char *directory = container_capsule_directory(deck, instance);
 	cleanup_free char *beside = container_users(deck, instance);
-	cleanup_free char *token = runfiles_token(instance);
-	if (fs_open_private_directory(directory, &fd, err) < 0 ||
-	    fs_open_private_directory(beside, &users, err) < 0 ||
-	    write_users(users, instance->recipe, err) < 0 ||
-	    (has_older_users(fd) && write_users(fd, instance->recipe, err) < 0))
+	/* A container that is brought up for a guest has no run of its own. */
+	cleanup_free char *token = instance->run.directory ? runfiles_token(instance)
+							   : naming_new_uuid();
+	if (fs_open_private_directory(directory, &fd, err) < 0)
+		return -1;
+	if (!guest_is(instance) &&
+	    (fs_open_private_directory(beside, &users, err) < 0 ||
+	     write_users(users, instance->recipe, err) < 0 ||
+	     (has_older_users(fd) && write_users(fd, instance->recipe, err) < 0)))
 		return -1;
 	if (write_text(fd, CAPSULE_TOKEN, or_empty(token), err) < 0)
 		return error_prefix(err, IN_THE_WAY, directory, CAPSULE_TOKEN);

@@ -12,6 +12,7 @@
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/deck/stages.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/container/resolve.h"
 #include "engine/role/fetch.h"
 #include "model/plan/recreate.h"
@@ -107,8 +108,8 @@ static int image_fact(struct ladder *ladder, enum recreate_image *ret, struct er
 static bool answers(const struct ladder *ladder)
 {
 	cleanup_capsule struct capsule *capsule = NULL;
-	return capsule_await(ladder->instance->run.capsule, clock_ms() + SOCKET_MS, &capsule,
-			     NULL) == 0;
+	cleanup_free char *path = container_capsule_directory(ladder->deck, ladder->instance);
+	return capsule_await(path, clock_ms() + SOCKET_MS, &capsule, NULL) == 0;
 }
 
 static const char *missing_mount(const struct ladder *ladder)
@@ -267,7 +268,7 @@ static bool is_isolated(const struct agent *agent)
 static void collect_mounts(const struct ladder *ladder, struct engine_mounts *ret)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
-	const char *capsule = ladder->instance->run.capsule;
+	cleanup_free char *capsule = container_capsule_directory(ladder->deck, ladder->instance);
 	cleanup_free char *programs = container_programs(ladder->deck);
 	cleanup_free char *users = container_users(ladder->deck, ladder->instance);
 	cleanup_free char *passwd = path_join(users, "passwd");
@@ -276,6 +277,10 @@ static void collect_mounts(const struct ladder *ladder, struct engine_mounts *re
 	add_mount(ret, programs, CAPSULE_PROGRAMS, true);
 	add_mount(ret, capsule, capsule, false);
 	add_mount(ret, recipe->home, recipe->home, false);
+	for (int i = 1; i <= GUEST_ROOMS; i++) {
+		cleanup_free char *room = container_room(ladder->deck, ladder->instance, i);
+		add_mount(ret, room, room, false);
+	}
 	if (!recipe_has_tree(recipe))
 		add_mount(ret, recipe->directory, recipe->directory, false);
 	add_mount(ret, passwd, "/etc/passwd", true);
@@ -310,11 +315,11 @@ static int create(struct ladder *ladder, struct error *err)
 	cleanup_strvec struct strvec entrypoint = { 0 }, environment = { 0 };
 	cleanup_json struct json_object *labels = ladder_labels(ladder);
 	cleanup_free char *network = NULL, *id = NULL;
+	cleanup_free char *capsule = container_capsule_directory(ladder->deck, instance);
 	struct engine_facts facts;
 	collect_mounts(ladder, &mounts);
-	strvec_push_array(&entrypoint,
-			  (const char *const[]){ CAPSULE_PROGRAMS "/agentdeck-capsule", "init",
-						 instance->run.capsule, NULL });
+	strvec_push_array(&entrypoint, (const char *const[]){ CAPSULE_PROGRAMS "/agentdeck-capsule",
+							      "init", capsule, NULL });
 	/* By this the capsule is known to be of this session (engine/deck/proof.h). */
 	strvec_pushf(&environment, ENV_INSTANCE "=%s", instance->id);
 	strvec_pushf(&environment, "HOME=%s", recipe->home);
@@ -421,6 +426,17 @@ static int build(struct ladder *ladder, struct error *err)
 		       : store_save(ladder->order.lock, instance, err);
 }
 
+/* What runs in it would end without a word: the agent of another session may live there. */
+static int check_alone(const struct ladder *ladder, struct error *err)
+{
+	const struct instance *instance = ladder->instance;
+	return !ladder->exists || ladder->found.state == CONTAINER_EXITED ||
+			       ladder->found.state == CONTAINER_CREATED
+		       ? 0
+		       : guest_check_alone(ladder->deck, instance,
+					   ladder->guest ? ladder->guest : instance, err);
+}
+
 static int do_step(struct ladder *ladder, enum recreate_step step, struct error *err)
 {
 	const char *id = ladder->exists ? ladder->found.id : ladder->instance->container_id;
@@ -434,9 +450,11 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 	case STEP_UNPAUSE:
 		return engine_unpause(ladder->engine, id, err);
 	case STEP_STOP:
-		return engine_stop(ladder->engine, id, STOP_GRACE_MS, err);
+		return check_alone(ladder, err) < 0
+			       ? -1
+			       : engine_stop(ladder->engine, id, STOP_GRACE_MS, err);
 	case STEP_REMOVE:
-		return engine_remove(ladder->engine, id, err);
+		return check_alone(ladder, err) < 0 ? -1 : engine_remove(ladder->engine, id, err);
 	case STEP_NETWORK:
 		if (ladder_make_network(ladder, &network, err) < 0)
 			return -1;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/runfiles.h"
 #include "engine/terminal/terminal.h"
 
@@ -16,16 +17,20 @@
 static const char no_answer[] = "the capsule of its container does not answer";
 
 /* The capsule is the container's first process, and the one that we have started. */
-static bool is_capsule(const struct capsule *capsule, const struct process_id *server)
+static bool is_capsule(const struct capsule *capsule, bool is_room, const struct process_id *server)
 {
 	const struct process_id listener = capsule_process(capsule);
 	pid_t inner = 0;
+	pid_t first = listener.pid;
 	/* Without a pid this machine does not see the container. */
-	if (!listener.pid)
+	if (!first)
 		return true;
 	if (server->pid && process_alive(server))
 		return process_same(&listener, server);
-	return process_inner_pid(listener.pid, &inner, NULL) == 0 && inner == 1;
+	/* A guest's is a child of the first process. */
+	if (is_room && process_parent(first, &first, NULL) != 0)
+		return false;
+	return process_inner_pid(first, &inner, NULL) == 0 && inner == 1;
 }
 
 int container_connect(const char *directory, const struct process_id *server, int64_t deadline_ms,
@@ -35,7 +40,8 @@ int container_connect(const char *directory, const struct process_id *server, in
 	const int r = capsule_connect(directory, deadline_ms, &capsule, err);
 	if (r != 0)
 		return r;
-	if (!is_capsule(capsule, server)) {
+	const bool is_room = !ends_with(directory, "/" PATHS_CAPSULE_DIRECTORY);
+	if (!is_capsule(capsule, is_room, server)) {
 		log_warning("process %d listens in the place of the capsule in %s",
 			    (int)capsule_process(capsule).pid, directory);
 		return CAPSULE_SILENT;
@@ -90,7 +96,7 @@ static unsigned count_clients(struct deck *deck, const struct instance *instance
 static bool is_paused(struct deck *deck, const struct instance *instance)
 {
 	cleanup_instance struct instance *copy = NULL;
-	if (deck_load(deck, instance->base, &copy, NULL) < 0)
+	if (deck_load(deck, guest_owner_base(instance), &copy, NULL) < 0)
 		return false;
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
 	return ladder_open(&ladder, NULL) == 0 && ladder.exists && ladder_is_ours(&ladder) &&

@@ -560,6 +560,40 @@ static int gather_lists(const struct deck *deck, const struct container_order *o
 	return 0;
 }
 
+static int check_login(const struct agent *agent, const struct recipe *recipe, struct error *err)
+{
+	if (recipe->login != LOGIN_SYNC || agent->login_files.count)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--auth sync: the entry of agent %s names no files of a login: use token "
+			 "or ignore, or name them (home.login)",
+			 agent->name);
+}
+
+/* What a guest's own words say: its program, its login and its secrets. */
+int container_resolve_agent(struct deck *deck, const struct container_order *order,
+			    const struct instance *instance, struct recipe *recipe,
+			    bool *ret_asks_program, struct error *err)
+{
+	const struct container_defaults defaults = settings_container(&deck->settings,
+								      instance->group);
+	const struct agent *agent;
+	if (deck_agent(deck, instance->agent, &agent, err) < 0)
+		return -1;
+	const struct logins_order logins = { agent->name, order->logins, NULL, &defaults };
+	const struct container_order own = {
+		.auth = logins_how(&logins, agent->name),
+		.program = or_else(order->program, defaults.program),
+		.secrets = order->secrets,
+		.login = &agent->login_variables,
+	};
+	*ret_asks_program = own.program != NULL;
+	return container_apply(&own, recipe, err) < 0 || check_login(agent, recipe, err) < 0 ||
+			       logins_add(deck, &logins, recipe, err) < 0
+		       ? -1
+		       : take_program(deck, instance, own.program != NULL, recipe, err);
+}
+
 static int check_mount_path(const struct deck *deck, const char *text, struct error *err)
 {
 	cleanup_free char *copy = xstrdup(text);
@@ -594,16 +628,6 @@ static void warn(struct deck *deck, const struct recipe *recipe)
 			  "capability %s gives the agent more power over this machine than a "
 			  "container has: check that it needs it",
 			  recipe->cap_add.items[i]);
-}
-
-static int check_login(const struct agent *agent, const struct recipe *recipe, struct error *err)
-{
-	if (recipe->login != LOGIN_SYNC || agent->login_files.count)
-		return 0;
-	return error_set(err, ERROR_USAGE,
-			 "--auth sync: the entry of agent %s names no files of a login: use token "
-			 "or ignore, or name them (home.login)",
-			 agent->name);
 }
 
 int container_resolve(struct deck *deck, const struct container_order *order,

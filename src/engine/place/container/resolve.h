@@ -57,6 +57,12 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 int container_resolve(struct deck *deck, const struct container_order *order,
 		      const struct instance *instance, struct recipe **ret, struct error *err);
 
+/* Only what is the agent's: its program, login and secrets, for a guest (guest.h).
+ * *ret_asks_program: the order, or the configuration, says where the program is. */
+int container_resolve_agent(struct deck *deck, const struct container_order *order,
+			    const struct instance *instance, struct recipe *recipe,
+			    bool *ret_asks_program, struct error *err);
+
 /* The instance, which has its id now, lives in the container of this recipe: backend, base, the
  * home in its directory.  Takes the recipe. */
 void container_place(const struct deck *deck, struct instance *instance, struct recipe *recipe);
