@@ -31,6 +31,7 @@ static const int64_t noon_s = 1795780800;
 
 enum cast {
 	CAST_USUAL, /* fourteen live ones, and two hundred stopped */
+	CAST_LIVE,  /* the live ones of these */
 	CAST_FEW,
 	CAST_NONE,
 };
@@ -93,13 +94,14 @@ static void add_actor(struct list *list, const struct actor *actor, const char *
 
 static void add_cast(struct list *list, enum cast cast)
 {
-	const struct actor *actors = cast == CAST_USUAL ? usual : few;
-	const size_t count = cast == CAST_USUAL ? ARRAY_SIZE(usual)
+	const struct actor *actors = cast == CAST_FEW ? few : usual;
+	const size_t count = cast == CAST_NONE  ? 0
 			     : cast == CAST_FEW ? ARRAY_SIZE(few)
-						: 0;
+						: ARRAY_SIZE(usual);
 	for (size_t i = 0; i < count; i++) {
 		cleanup_free char *id = xasprintf("id-%02zu", i);
-		add_actor(list, &actors[i], id, i);
+		if (cast != CAST_LIVE || doing_is_alive(actors[i].doing))
+			add_actor(list, &actors[i], id, i);
 	}
 	for (size_t i = 0; cast == CAST_USUAL && i < OLD_ONES; i++) {
 		cleanup_free char *title = xasprintf("old task %zu", i);
@@ -180,7 +182,7 @@ static const struct screen screens[] = {
 	{ "many-starts", "Down Down Down Down Down Space s", .size = { 80, 24 } },
 	{ "again-80x24", "o Tab Tab Tab Tab", { 80, 24 }, .how = AGAIN },
 	{ "filter-80x24", "f", .size = { 80, 24 } },
-	{ "search-80x24", "/ 'shop", { 80, 24 }, .how = STYLED },
+	{ "search-80x24", "/ 'web", { 80, 24 }, .how = STYLED },
 	{ "search-replies",
 	  "/ 'zebra",
 	  { 80, 24 },
@@ -188,8 +190,10 @@ static const struct screen screens[] = {
 	  .replies = "[{\"id\": \"id-05\", \"words\": [\"zebra\"]}]" },
 	{ "form-80x24", "c Down Down Down Down", .size = { 80, 24 } },
 	{ "form-40x12", "c Down Left", .size = { 40, 12 } },
-	{ "wall-160x40", "", { 160, 40 }, .how = WALL | STYLED },
-	{ "wall-80x24", "", { 80, 24 }, .how = WALL },
+	{ "wall-160x40", "", { 160, 40 }, .cast = CAST_LIVE, .how = WALL },
+	{ "wall-80x24", "", { 80, 24 }, .cast = CAST_LIVE, .how = WALL },
+	{ "wall-few", "", { 80, 24 }, .cast = CAST_FEW, .how = WALL | STYLED },
+	{ "wall-approve", "A", { 120, 35 }, .cast = CAST_LIVE, .how = WALL },
 };
 
 /* The 20 changes, and the screens that would differ without them.  NULL: it has not landed. */
@@ -215,7 +219,7 @@ static const struct change {
 	{ "the help has two columns", NULL },
 	{ "urgency sorts across groups", NULL },
 	{ "messages name keys, questions are boxes", "approve-80x24" },
-	{ "colours on the selected sign, hits are underlined", NULL },
+	{ "colours on the selected sign, hits are underlined", "search-replies" },
 };
 
 /* ---- playing ---------------------------------------------------------------------------------- */

@@ -10,7 +10,9 @@ enum { LEAST_WIDTH = 36, LEAST_HEIGHT = 5, WIDEST = 200, HIGHEST = 60, MOST = 20
 
 static struct tiles plan(size_t count, size_t width, size_t height)
 {
-	const struct tiles_wish wish = { count, width, height, LEAST_WIDTH, LEAST_HEIGHT };
+	const struct tiles_wish wish = {
+		count, count / 3, width, height, LEAST_WIDTH, LEAST_HEIGHT
+	};
 	return tiles_plan(&wish);
 }
 

@@ -455,6 +455,15 @@ static bool draw_dialog(struct ui *ui, size_t rows)
 	return true;
 }
 
+void draw_question(struct ui *ui)
+{
+	const size_t rows = term_rows(), width = term_columns();
+	cleanup_free char *blank = xasprintf("%*s", (int)width, "");
+	(void)draw_dialog(ui, rows);
+	term_put(rows - 1, 0, width, TONE_PLAIN, blank);
+	draw_keys(ui, rows - 1);
+}
+
 void draw(struct ui *ui, int64_t now_us)
 {
 	const size_t rows = term_rows();

@@ -11,3 +11,5 @@
  * of the list as are visible, whatever their number, and notes that in ui->height.  now_us: since
  * the Epoch. */
 void draw(struct ui *ui, int64_t now_us);
+/* The question of MODE_DIALOG, over what is drawn already, and its keys in the last row. */
+void draw_question(struct ui *ui);

@@ -83,6 +83,8 @@ static const struct help_entry wall_entries[] = {
 	{ ACTION_LAST, NULL, "to the last tile" },
 	{ ACTION_ATTACH, NULL, "attach to the session" },
 	{ ACTION_NEXT_WAITING, NULL, "to the session that has waited longest, then the next" },
+	{ ACTION_APPROVE, NULL, "show the permission that the agent asks for, and give it" },
+	{ ACTION_DENY, NULL, "the same, and refuse it" },
 	{ ACTION_HELP, NULL, "this help" },
 	{ ACTION_REDRAW, NULL, "draw the screen again" },
 	{ ACTION_SUSPEND, NULL, "back to the shell, until fg" },

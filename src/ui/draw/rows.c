@@ -131,8 +131,37 @@ static void put_cell(size_t row, size_t *column, size_t width, enum tone tone, c
 	*column += width + GAP;
 }
 
-static void draw_session(size_t row, const struct columns *columns, const struct line *line,
-			 int64_t now_us)
+/* Where the words of a search are: those in the title are underlined, and behind it is why others
+ * count.  used: the columns up to the end of the title, of those that it may have. */
+static void draw_hits(const struct ui *ui, size_t row, const struct item *item, size_t used,
+		      size_t total)
+{
+	const struct strvec *words = list_words(ui->list);
+	const size_t begin = used - term_width(item->title);
+	cleanup_strbuf struct strbuf why = { 0 };
+	for (size_t i = 0; i < words->count; i++) {
+		const char *word = words->items[i], *at = strcasestr(item->title, word);
+		if (!at) {
+			const bool is_reply = item->replied >> i & 1;
+			const bool is_seen = strcasestr(item->group, word) ||
+					     strcasestr(item->agent, word);
+			if (is_reply || (!is_seen && strcasestr(item->directory, word)))
+				strbuf_addf(&why, "%s%s: %s", why.length ? ", " : "",
+					    is_reply ? "in its reply" : "in its directory", word);
+			continue;
+		}
+		cleanup_free char *before = xstrndup(item->title, (size_t)(at - item->title));
+		const size_t from = begin + term_width(before);
+		const size_t width = term_width(word), room = from < total ? total - from : 0;
+		term_underline(row, from, width < room ? width : room);
+	}
+	if (why.length && used + 2 * GAP < total)
+		term_put(row, used + 2 * GAP, total - used - 2 * GAP, TONE_FAINT,
+			 strbuf_text(&why));
+}
+
+static void draw_session(const struct ui *ui, size_t row, const struct columns *columns,
+			 const struct line *line, int64_t now_us)
 {
 	const struct item *item = line->item;
 	char marks[MARKS_TEXT_SIZE], text[32];
@@ -149,6 +178,7 @@ static void draw_session(size_t row, const struct columns *columns, const struct
 	const size_t used = term_width(title) + 2 * GAP;
 	if (line->is_pinned && used < columns->title)
 		term_put(row, used, columns->title - used, TONE_FAINT, item->group);
+	draw_hits(ui, row, item, term_width(title), columns->title);
 	put_cell(row, &column, columns->marks, TONE_WARNING, marks_text(item->marks, marks));
 	put_cell(row, &column, columns->agent, TONE_FAINT, item->agent);
 	put_cell(row, &column, columns->status, tone, doing_name(item->doing));
@@ -280,8 +310,8 @@ static void draw_empty(const struct ui *ui, const struct rows_place *place)
 	term_put(place->row, 0, place->width, TONE_PLAIN, text);
 }
 
-static void draw_line(size_t row, const struct columns *columns, const struct line *line,
-		      int64_t now_us)
+static void draw_line(const struct ui *ui, size_t row, const struct columns *columns,
+		      const struct line *line, int64_t now_us)
 {
 	switch (line->kind) {
 	case LINE_GROUP:
@@ -294,7 +324,7 @@ static void draw_line(size_t row, const struct columns *columns, const struct li
 		draw_heading(row, columns, line);
 		break;
 	case LINE_SESSION:
-		draw_session(row, columns, line, now_us);
+		draw_session(ui, row, columns, line, now_us);
 		break;
 	}
 }
@@ -307,7 +337,7 @@ void draw_rows(const struct ui *ui, const struct rows_place *place, int64_t now_
 	if (count == 0)
 		draw_empty(ui, place);
 	for (size_t i = 0; i < place->height && top + i < count; i++) {
-		draw_line(place->row + i, &columns, list_line(ui->list, top + i), now_us);
+		draw_line(ui, place->row + i, &columns, list_line(ui->list, top + i), now_us);
 		if (top + i == list_cursor(ui->list))
 			term_reverse(place->row + i, 0, place->width);
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/wall.h"
 
+#include "ui/draw/draw.h"
 #include "ui/draw/help.h"
 #include "ui/draw/sign.h"
 #include "ui/term/term.h"
 
-enum { FOOTER_ROWS = 1 };
+enum { FOOTER_ROWS = 1, SCOPE_FROM = 60 };
 
 static void draw_line(const struct rectangle *at, size_t row, const struct painted_line *line)
 {
@@ -93,20 +94,31 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 {
 	const size_t width = term_columns();
 	const size_t waiting = list_counts(ui->list).doing[DOING_WAITING];
+	const struct item *item = list_selected(ui->list);
 	cleanup_strbuf struct strbuf text = { 0 };
+	if (ui->mode == MODE_LOOKING) {
+		term_put(row, 0, width, TONE_WARNING, ui->question);
+		return;
+	}
 	if (ui->message) {
 		term_put(row, 0, width, ui->is_bad ? TONE_ERROR : TONE_PLAIN, ui->message);
 		return;
 	}
+	if (width >= SCOPE_FROM)
+		strbuf_addf(&text, "%s  ", wall->scope ? wall->scope : "All that run");
 	if (wall->tiles.pages > 1)
 		strbuf_addf(&text, "Page %zu of %zu  ",
 			    tiles_page(&wall->tiles, wall->selected) + 1, wall->tiles.pages);
 	if (waiting)
 		strbuf_addf(&text, "%zu waiting  ", waiting);
+	if (item && item->doing == DOING_WAITING) {
+		add_key(&text, ui, ACTION_APPROVE, "approve");
+		add_key(&text, ui, ACTION_DENY, "deny");
+	}
 	add_key(&text, ui, ACTION_QUIT, "leave");
 	add_key(&text, ui, ACTION_HELP, "help");
 	add_key(&text, ui, ACTION_ATTACH, "attach");
-	add_key(&text, ui, ACTION_NEXT_WAITING, "next waiting");
+	add_key(&text, ui, ACTION_NEXT_WAITING, "next");
 	add_moves(&text, ui);
 	term_put(row, 0, width, waiting ? TONE_WAITING : TONE_KEY, strbuf_text(&text));
 }
@@ -150,6 +162,8 @@ void draw_wall(struct wall *wall, struct ui *ui)
 			draw_help_footer(ui);
 	} else {
 		draw_tiles(wall, ui);
+		if (ui->mode == MODE_DIALOG)
+			draw_question(ui);
 	}
 	term_show();
 }

@@ -550,7 +550,14 @@ static int show(struct dashboard *dashboard)
 {
 	count_profiles(dashboard);
 	read_settings(dashboard);
-	if (!dashboard->client && !dashboard->wall_wish)
+	const struct wall_wish *wall = dashboard->wall_wish;
+	if (wall && wall->group) {
+		cleanup_free char *group = visible(wall->group);
+		dashboard->wall.scope = xasprintf("Group %s", group);
+	} else if (wall && wall->ids) {
+		dashboard->wall.scope = xstrdup("Those you chose");
+	}
+	if (!dashboard->client && !wall)
 		tell_lost(dashboard);
 	if (dashboard->client) {
 		ui_begin_pick(dashboard->ui);

@@ -439,6 +439,11 @@ bool list_is_searched(const struct list *list)
 	return list->words.count > 0;
 }
 
+const struct strvec *list_words(const struct list *list)
+{
+	return &list->words;
+}
+
 static unsigned words_in(const struct list *list, struct json_object *found)
 {
 	cleanup_strvec struct strvec words = { 0 };

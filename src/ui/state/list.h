@@ -29,12 +29,12 @@ struct item {
 	bool asks_first;
 	int64_t since_us, created_us, used_us;
 	/* list_measure(); -1: unknown */
-	int64_t memory; /* in bytes */
-	int64_t cpu;    /* in hundredths of a percent of one processor */
-	void *owner;    /* the program's own */
+	int64_t memory;   /* in bytes */
+	int64_t cpu;      /* in hundredths of a percent of one processor */
+	void *owner;      /* the program's own */
+	unsigned replied; /* which words of the search are in its last reply, a bit for each */
 	/* private */
 	char *haystack;     /* what a search looks at, in lower case */
-	unsigned replied;   /* which words of the search are in its last reply, a bit for each */
 	size_t index;       /* among all */
 	size_t place;       /* among those that are shown if all groups are open: 1, 2, ... */
 	size_t line;        /* among the groups; SIZE_MAX: it is not shown there */
@@ -166,6 +166,8 @@ void list_set_collapsed(struct list *list, bool is_collapsed);
  * no group is collapsed. */
 void list_search(struct list *list, const char *text);
 bool list_is_searched(const struct list *list);
+/* The words of that search, in lower case.  Borrowed. */
+const struct strvec *list_words(const struct list *list);
 /* In whose last reply are which words of that search, as `agentdeck search --json` prints.  A
  * word that is there counts as found. */
 void list_search_replies(struct list *list, const char *text);

@@ -48,14 +48,27 @@ struct tiles tiles_plan(const struct tiles_wish *wish)
 	const size_t count = most_of(wish->count, 1);
 	struct tiles best = { 0 };
 	for (size_t columns = 1; columns <= least_of(most_columns, count); columns++) {
-		struct tiles tiles = { wish->count, wish->width, wish->height, columns, 0, 0, 0 };
+		struct tiles tiles = { .count = wish->count,
+				       .width = wish->width,
+				       .height = wish->height,
+				       .columns = columns };
 		tiles.rows = most_of(least_of(divide_up(count, columns), most_rows), 1);
 		tiles.per_page = columns * tiles.rows;
 		tiles.pages = divide_up(count, tiles.per_page);
 		if (columns == 1 || is_better(&tiles, &best))
 			best = tiles;
 	}
+	/* The others keep their least size. */
+	const size_t high = divide_up(least_of(wish->large, count), best.columns);
+	if (high < best.rows && best.height / (best.rows + high) >= wish->least_height)
+		best.high = high;
 	return best;
+}
+
+/* Where a row begins, in units as many as tiles_rectangle() divides the height into. */
+static size_t units_above(size_t row, size_t high)
+{
+	return row + least_of(row, high);
 }
 
 size_t tiles_page(const struct tiles *tiles, size_t index)
@@ -75,13 +88,15 @@ struct rectangle tiles_rectangle(const struct tiles *tiles, size_t index)
 {
 	const size_t at = index % tiles->per_page, columns = columns_of(tiles, index);
 	const size_t row = at / tiles->columns, column = at % tiles->columns;
-	const size_t top = row * tiles->height / tiles->rows;
+	const size_t high = index < tiles->per_page ? tiles->high : 0;
+	const size_t units = tiles->rows + high;
+	const size_t top = units_above(row, high) * tiles->height / units;
 	const size_t left = column * tiles->width / columns;
 	return (struct rectangle){
 		.row = top,
 		.column = left,
 		.width = (column + 1) * tiles->width / columns - left,
-		.height = (row + 1) * tiles->height / tiles->rows - top,
+		.height = units_above(row + 1, high) * tiles->height / units - top,
 	};
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Where the tiles of a wall are: equal ones in rows and columns, on as few pages as possible. Pure.
+ * Where the tiles of a wall are, in rows and columns, on as few pages as possible.  Rows at the top
+ * of the first page may be twice as high as the others.  Pure.
  */
 #pragma once
 
@@ -9,6 +10,7 @@
 /* In characters. */
 struct tiles_wish {
 	size_t count;         /* tiles, on all pages */
+	size_t large;         /* of these, from the first on: to be higher than others */
 	size_t width, height; /* of the place for a page */
 	/* The least size of a tile.  A smaller place has one tile, as large as the place. */
 	size_t least_width, least_height;
@@ -17,6 +19,7 @@ struct tiles {
 	size_t count, width, height;
 	size_t columns, rows; /* of a page; at least 1 */
 	size_t per_page, pages;
+	size_t high; /* how many rows of the first page are */
 };
 struct rectangle {
 	size_t row, column, width, height;

@@ -19,18 +19,25 @@ void wall_free(struct wall *wall)
 		screen_free(&wall->screens[i]);
 	free(wall->screens);
 	strvec_clear(&wall->ids);
+	free(wall->scope);
 	*wall = (struct wall){ 0 };
 }
 
 /* ---- the tiles -------------------------------------------------------------------------------- */
 
+/* Those that wait come first. */
 static void read_list(struct wall *wall, struct list *list)
 {
 	strvec_clear(&wall->ids);
-	for (size_t i = 0; i < list_lines(list); i++) {
-		const struct line *line = list_line(list, i);
-		if (line->kind == LINE_SESSION && !line->is_pinned)
-			strvec_push(&wall->ids, line->item->id);
+	for (int is_rest = 0; is_rest < 2; is_rest++) {
+		for (size_t i = 0; i < list_lines(list); i++) {
+			const struct line *line = list_line(list, i);
+			if (line->kind == LINE_SESSION && !line->is_pinned &&
+			    (line->item->doing == DOING_WAITING) == !is_rest)
+				strvec_push(&wall->ids, line->item->id);
+		}
+		if (!is_rest)
+			wall->waiting = wall->ids.count;
 	}
 }
 
@@ -45,7 +52,7 @@ static void select_tile(struct wall *wall, struct list *list, size_t index)
 
 static void find_selected(struct wall *wall, struct list *list)
 {
-	const struct item *item = list_selected(list);
+	const struct item *item = wall->is_begun ? list_selected(list) : NULL;
 	for (size_t i = 0; item && i < wall->ids.count; i++) {
 		if (streq(wall->ids.items[i], item->id)) {
 			wall->selected = i;
@@ -53,6 +60,7 @@ static void find_selected(struct wall *wall, struct list *list)
 		}
 	}
 	select_tile(wall, list, 0);
+	wall->is_begun = wall->ids.count > 0;
 }
 
 bool wall_is_on_page(const struct wall *wall, const char *id)
@@ -81,8 +89,8 @@ void wall_settle(struct wall *wall, struct list *list, size_t width, size_t heig
 {
 	read_list(wall, list);
 	find_selected(wall, list);
-	wall->tiles = tiles_plan(
-		&(struct tiles_wish){ wall->ids.count, width, height, LEAST_WIDTH, LEAST_HEIGHT });
+	wall->tiles = tiles_plan(&(struct tiles_wish){ wall->ids.count, wall->waiting, width,
+						       height, LEAST_WIDTH, LEAST_HEIGHT });
 	forget_others(wall);
 }
 
@@ -196,6 +204,10 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 	case ACTION_ATTACH:
 		attach(wall, ret);
 		break;
+	case ACTION_APPROVE:
+	case ACTION_DENY:
+		ui_act(ui, action, ret);
+		break;
 	case ACTION_NEXT_WAITING:
 		if (!list_next_waiting(ui->list))
 			ui_tell(ui, "No session waits for you.", false);
@@ -209,7 +221,7 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_WALL, key);
-	if (ui->mode == MODE_HELP) {
+	if (ui->mode != MODE_LIST) {
 		ui_key(ui, key, ret);
 		return;
 	}
@@ -234,7 +246,7 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 void wall_click(struct wall *wall, struct ui *ui, size_t row, size_t column, struct wish *ret)
 {
 	size_t first = 0;
-	const size_t count = ui->mode == MODE_HELP ? 0 : wall_page(wall, &first);
+	const size_t count = ui->mode != MODE_LIST ? 0 : wall_page(wall, &first);
 	for (size_t i = first; i < first + count; i++) {
 		const struct rectangle at = tiles_rectangle(&wall->tiles, i);
 		if (row < at.row || row >= at.row + at.height || column < at.column ||

@@ -16,8 +16,11 @@ struct wall_screen {
 
 /* Zero-initialised is empty. */
 struct wall {
-	struct strvec ids; /* of the sessions, in the order of the list */
+	char *scope;       /* which sessions it shows, in words; NULL: all that run */
+	struct strvec ids; /* of the sessions: those that wait, and the others, as in the list */
+	size_t waiting;    /* how many of them wait */
 	size_t selected;   /* index; the cursor of the list is on that */
+	bool is_begun;     /* one was selected */
 	struct tiles tiles;
 	struct wall_screen *screens; /* of the page */
 	size_t screen_count;

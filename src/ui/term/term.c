@@ -341,11 +341,12 @@ size_t term_paint(size_t row, size_t column, size_t width, const struct style *s
 	return put(row, column, width, text);
 }
 
-void term_reverse(size_t row, size_t column, size_t width)
+/* Give the cells these attributes, and keep of theirs what is kept, and the colours. */
+static void change(size_t row, size_t column, size_t width, attr_t kept, attr_t added)
 {
+	const short faint = color_pair(&term.skin.styles[TONE_FAINT]);
 	if (!clip(row, column, &width))
 		return;
-	const short faint = color_pair(&term.skin.styles[TONE_FAINT]);
 	for (size_t i = column; i < column + width; i++) {
 		wchar_t text[CCHARW_MAX + 1];
 		cchar_t cell;
@@ -353,9 +354,19 @@ void term_reverse(size_t row, size_t column, size_t width)
 		short pair = 0;
 		(void)mvin_wch((int)row, (int)i, &cell);
 		(void)getcchar(&cell, text, &look, &pair, NULL);
-		(void)mvchgat((int)row, (int)i, 1, (look & A_UNDERLINE) | A_REVERSE | A_BOLD,
-			      pair == faint ? 0 : pair, NULL);
+		(void)mvchgat((int)row, (int)i, 1, (look & kept) | added, pair == faint ? 0 : pair,
+			      NULL);
 	}
+}
+
+void term_underline(size_t row, size_t column, size_t width)
+{
+	change(row, column, width, ~(attr_t)0, A_UNDERLINE);
+}
+
+void term_reverse(size_t row, size_t column, size_t width)
+{
+	change(row, column, width, A_UNDERLINE, A_REVERSE | A_BOLD);
 }
 
 void term_cursor(size_t row, size_t column)

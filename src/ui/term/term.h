@@ -72,6 +72,8 @@ size_t term_put(size_t row, size_t column, size_t width, enum tone tone, const c
 /* Like term_put(), but in colours, as near as the terminal has them. */
 size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
 		  const char *text);
+/* Underline the cells of a row. */
+void term_underline(size_t row, size_t column, size_t width);
 /* Show the cells of a row in reverse, in their colours, and faint ones as plain. */
 void term_reverse(size_t row, size_t column, size_t width);
 /* Where the cursor is shown in this frame; without this call it is hidden. */
