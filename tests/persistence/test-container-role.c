@@ -239,6 +239,16 @@ static void put_held(struct session *session)
 		    WORDS("--role", at_home("deck"), "--engine", engine_address(ENGINE_DOCKER)));
 }
 
+/* Without another start, too. */
+static void assert_stops(struct session *session)
+{
+	const char *label = kept("label=io.agentdeck.instance=%s", session->id), *left;
+	session_stop(session, NULL);
+	WAIT_FOR((left = engine_say(ENGINE_DOCKER, WORDS("ps", "--quiet", "--filter", label)),
+		  !*left),
+		 "its container runs: %s", left);
+}
+
 /* The next start runs none of those that were begun, but for that of each start, and no agent runs
  * before all have ended. */
 static void kill_in_each(struct session *session)
@@ -254,6 +264,8 @@ static void kill_in_each(struct session *session)
 			 or_empty(machine_read(at_home("starter"))));
 		assert_agents(0, events[i]);
 		machine_destroy(&starter);
+		if (i == 0)
+			assert_stops(session);
 		machine_remove(at_home(kept("deck/hold-%s", events[i])));
 	}
 	struct reply reply = deck(NULL, WORDS("session", "start", session->id));
