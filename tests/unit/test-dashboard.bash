@@ -1576,10 +1576,16 @@ case_other_commands_are_run_with_the_session() {
 	await '^== agentdeck group list$' && await '^work/back' && await '^Press Enter to go back' && keys Enter
 	await '\? help' && keys : && keys -l 'nonsense' && keys Enter
 	await '^== agentdeck nonsense$' && await 'nonsense' && await '^It failed, ' && keys Enter
-	await '\? help'
+	# the line is there again
+	await '^Command with solo: nonsense' && keys C-u
 	# who fails says so, and Ctrl-C goes back as Enter does
-	keys : && keys -l 'exec -- sh -c "exit 7"' && keys Enter
+	keys -l 'exec -- sh -c "exit 7"' && keys Enter
 	await '^It failed, with exit status 7\.$' && await '^Press Enter to go back' && keys C-c
+	# Tab completes commands and sessions
+	await '^Command with solo: exec' && keys C-u && keys -l 'pat' && keys Tab
+	await '^Command with solo: path $|^Command with solo: path$' && keys -l 'so' && keys Tab
+	await '^Command with solo: path solo' && keys Enter
+	await "^$home/work/c" && keys Enter
 	await '\? help'
 	# a line that cannot be read is told, and can be mended
 	keys : && keys -l "path 'x" && keys Enter

@@ -33,10 +33,11 @@ static inline void check(struct ui *ui, const key_code *keys, const char *expect
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	for (; *keys; keys++) {
-		static const char *const kinds[] = { "",        "quit",   "suspend",  "redraw",
-						     "profile", "attach", "terminal", "copy",
-						     "switch",  "ask",    "run",      "line",
-						     "form",    "find",   "launch",   "show" };
+		static const char *const kinds[] = { "",         "quit",   "suspend",  "redraw",
+						     "profile",  "attach", "terminal", "copy",
+						     "switch",   "ask",    "run",      "line",
+						     "form",     "find",   "launch",   "show",
+						     "complete", "type" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)

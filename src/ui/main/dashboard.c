@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 /* A storm of events is drawn at most so often; a key is drawn at once. */
-enum { FRAME_MS = 50, CORRECT_MS = 50, ASK_MS = 90000, TURNS_MAX = 256 };
+enum { FRAME_MS = 50, CORRECT_MS = 50, ASK_MS = 90000, COMPLETE_MS = 5000, TURNS_MAX = 256 };
 
 struct dashboard {
 	struct deck *deck;
@@ -192,6 +192,8 @@ static void on_terminal(struct dashboard *dashboard, const char *command,
 	if (is_read)
 		fprintf(stderr, "\n");
 	const int status = errand_terminal(&dashboard->errands, command, words, &why);
+	if (is_read)
+		ui_shown(dashboard->ui, status == 0);
 	if (status == 0 && !is_read) {
 		come_back(dashboard);
 		return;
@@ -248,6 +250,20 @@ static void ask(struct dashboard *dashboard, const struct wish *wish)
 	struct inquiry *inquiry = xcalloc(1, sizeof(*inquiry));
 	*inquiry = (struct inquiry){ dashboard, wish->ticket };
 	errand_start(&dashboard->errands, &errand, on_asked, inquiry);
+}
+
+static void on_completed(const struct child_result *result, const struct error *failure UNUSED,
+			 void *context)
+{
+	struct dashboard *dashboard = context;
+	ui_completed(dashboard->ui, result ? strbuf_text(&result->output) : "");
+	dashboard->is_changed = dashboard->is_urgent = true;
+}
+
+static void complete(struct dashboard *dashboard, const struct wish *wish)
+{
+	const struct errand errand = { .words = &wish->words, .timeout_ms = COMPLETE_MS };
+	errand_start(&dashboard->errands, &errand, on_completed, dashboard);
 }
 
 static void open_form(struct dashboard *dashboard)
@@ -390,6 +406,9 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		break;
 	case WISH_LAUNCH:
 		launch(dashboard, wish);
+		break;
+	case WISH_COMPLETE:
+		complete(dashboard, wish);
 		break;
 	case WISH_TYPE:
 		typist_pass_on(&dashboard->typist);

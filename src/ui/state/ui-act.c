@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/ui-internal.h"
 
-#include "base/argsplit.h"
 #include "ui/state/ui.h"
 
 #include <string.h>
@@ -129,7 +128,7 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 		ui_begin_line(ui, action, xasprintf("Group of %s: ", who), first->group);
 		break;
 	case ACTION_COMMAND:
-		ui_begin_line(ui, action, xasprintf("Command with %s: ", who), "");
+		ui_begin_command(ui, "");
 		break;
 	case ACTION_LIMIT:
 		ui_begin_line(ui, action, xasprintf("Limits of %s: ", who), "memory-max=");
@@ -215,26 +214,6 @@ static void limit(struct ui *ui, const char *text, struct wish *ret)
 	wait_for_line(ui, ret);
 }
 
-/* agentdeck knows which commands take a session: "set on-end keep", "session check", not "up". */
-static void command(struct ui *ui, const char *text, struct wish *ret)
-{
-	cleanup_strvec struct strvec words = { 0 };
-	cleanup_error struct error why = { 0 };
-	if (argsplit(text, &words, &why) < 0) {
-		cleanup_free char *shown = visible(why.message);
-		ui_tell(ui, shown, true);
-		return;
-	}
-	if (words.count) {
-		ret->kind = WISH_SHOW;
-		strvec_push(&ret->words, "with-session");
-		strvec_push_all(&ret->words, &ui->targets);
-		strvec_push(&ret->words, "--");
-		strvec_push_all(&ret->words, &words);
-	}
-	ui_end_pending(ui);
-}
-
 /* The cursor is on the answer, where there are several. */
 static void answer_with(struct ui *ui, struct wish *ret)
 {
@@ -309,7 +288,7 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 		limit(ui, text, ret);
 		return;
 	case ACTION_COMMAND:
-		command(ui, text, ret);
+		ui_run_command(ui, text, ret);
 		return;
 	default:
 		break;

@@ -57,6 +57,13 @@ void ui_key_while_looking(struct ui *ui, key_code key);
 void ui_begin_typing(struct ui *ui, const struct item *item, struct wish *ret);
 void ui_key_to_agent(struct ui *ui, key_code key, struct wish *ret);
 
+/* ---- ui-complete.c: the line behind ":" ---------------------------------------------------------
+ */
+
+void ui_begin_command(struct ui *ui, const char *text);
+void ui_complete(struct ui *ui, struct wish *ret);
+void ui_run_command(struct ui *ui, const char *text, struct wish *ret);
+
 /* ---- ui-form.c: the form for a new session ---------------------------------------------------- */
 
 void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret);

@@ -42,6 +42,7 @@ void ui_free(struct ui *ui)
 	strvec_clear(&ui->drafts);
 	strvec_clear(&ui->picks);
 	free(ui->question);
+	free(ui->command);
 	free(ui->message);
 	free(ui);
 }
@@ -438,17 +439,19 @@ void ui_begin_pick(struct ui *ui)
 		find_session(ui);
 }
 
-/* A message is kept. */
+/* A message is kept, and so is a command. */
 static void leave_line(struct ui *ui)
 {
-	const bool is_message = ui->pending == ACTION_SEND && !ui->is_waiting;
+	const enum action action = ui->pending;
+	const bool is_kept = (action == ACTION_SEND && !ui->is_waiting) || action == ACTION_COMMAND;
 	cleanup_free char *text = xstrdup(input_text(&ui->input));
-	cleanup_free char *ids = strvec_join(&ui->targets, "");
+	cleanup_free char *ids = action == ACTION_SEND ? strvec_join(&ui->targets, "")
+						       : xstrdup(":");
 	ui_end_pending(ui);
-	if (!is_message || !*text)
+	if (!is_kept || !*text)
 		return;
 	ui_keep_draft(ui, ids, text);
-	tell_key(ui, "What you typed is kept; %s shows it again.", ACTION_SEND, false);
+	tell_key(ui, "What you typed is kept; %s shows it again.", action, false);
 }
 
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
@@ -460,6 +463,8 @@ static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 		return;
 	else if (action == ACTION_LINE_ACCEPT)
 		ui_go_on(ui, ret);
+	else if (action == ACTION_LINE_COMPLETE)
+		ui_complete(ui, ret);
 	else
 		(void)input_key(&ui->input, &ui->keymap, CONTEXT_LINE, key);
 }

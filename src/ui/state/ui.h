@@ -60,6 +60,7 @@ struct ui {
 	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
 	enum preview_kind seen_before; /* the preview's, before MODE_AGENT */
 	struct strvec drafts; /* messages that were not sent: an id, or several, and the text */
+	char *command;        /* the line of the last command behind ":"; NULL: it is over */
 	bool is_pasting;      /* what comes was not typed */
 	size_t help_top;
 	/* as it was drawn */
@@ -91,6 +92,7 @@ enum wish_kind {
 	WISH_FIND,     /* words: a directory; the names of those in it are for form_complete() */
 	WISH_LAUNCH,   /* words, input: as of WISH_RUN; its end is for ui_launched() */
 	WISH_SHOW,     /* words: as of WISH_TERMINAL; its user reads what it has printed */
+	WISH_COMPLETE, /* words: as of WISH_RUN; its output is for ui_completed() */
 	WISH_TYPE,     /* ui->typing has something to pass on, or is to be checked */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
@@ -154,6 +156,10 @@ void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_goo
 /* The command of WISH_LAUNCH has ended, and said this, a visible() line. */
 void ui_launched(struct ui *ui, const char *text, bool is_good);
 
+/* WISH_COMPLETE: what can stand at the end of the line, as `agentdeck help --complete` prints it. */
+void ui_completed(struct ui *ui, const char *text);
+/* WISH_SHOW has ended.  A command line that failed is there again. */
+void ui_shown(struct ui *ui, bool is_good);
 /* Does the preview show changes, which Enter shows line by line? */
 bool ui_has_diff(const struct ui *ui);
 /* The session that the preview shows; NULL: none. */

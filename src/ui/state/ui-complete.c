@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/ui-internal.h"
+
+#include "base/argsplit.h"
+#include "ui/state/ui.h"
+
+#include <string.h>
+
+void ui_begin_command(struct ui *ui, const char *text)
+{
+	cleanup_free char *who = ui_targets_text(ui);
+	cleanup_free char *draft = *text ? NULL : ui_take_draft(ui, ":");
+	ui_begin_line(ui, ACTION_COMMAND, xasprintf("Command with %s: ", who),
+		      draft ? draft : text);
+}
+
+/* agentdeck knows which commands take a session: "set on-end keep", "session check", not "up". */
+void ui_run_command(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_error struct error why = { 0 };
+	if (argsplit(text, &words, &why) < 0) {
+		cleanup_free char *shown = visible(why.message);
+		ui_tell(ui, shown, true);
+		return;
+	}
+	if (words.count) {
+		ret->kind = WISH_SHOW;
+		strvec_push(&ret->words, "with-session");
+		strvec_push_all(&ret->words, &ui->targets);
+		strvec_push(&ret->words, "--");
+		strvec_push_all(&ret->words, &words);
+		replace_string(&ui->command, text);
+	}
+	ui_end_pending(ui);
+}
+
+void ui_shown(struct ui *ui, bool is_good)
+{
+	cleanup_free char *text = TAKE_PTR(ui->command);
+	if (!is_good && text && ui->targets.count)
+		ui_begin_command(ui, text);
+}
+
+/* ---- completion ------------------------------------------------------------------------------- */
+
+/* Where the last word of the text begins, by the rules of argsplit(). */
+static size_t last_word(const char *text)
+{
+	char quote = '\0';
+	size_t start = 0;
+	for (size_t at = 0; text[at]; at++) {
+		if (text[at] == '\\' && quote != '\'' && text[at + 1])
+			at++;
+		else if (quote)
+			quote = text[at] == quote ? '\0' : quote;
+		else if (text[at] == '\'' || text[at] == '"')
+			quote = text[at];
+		else if (text[at] == ' ')
+			start = at + 1;
+	}
+	return start;
+}
+
+/* The words before the cursor, of which the last one may be without its quote.  Their problem is
+ * that of the text as it is. */
+static int split_typed(const struct ui *ui, struct strvec *ret, struct error *err)
+{
+	static const char *const ends[] = { "'", "\"", "" };
+	cleanup_free char *before = xstrndup(input_text(&ui->input), ui->input.cursor);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		const bool is_last = i + 1 == ARRAY_SIZE(ends);
+		cleanup_free char *closed = xasprintf("%s%s", before, ends[i]);
+		if (argsplit(closed, ret, is_last ? err : NULL) < 0)
+			continue;
+		if (!before[last_word(before)])
+			strvec_push(ret, "");
+		return 0;
+	}
+	return -1;
+}
+
+void ui_complete(struct ui *ui, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_error struct error why = { 0 };
+	if (ui->pending != ACTION_COMMAND)
+		return;
+	if (split_typed(ui, &words, &why) < 0) {
+		cleanup_free char *shown = visible(why.message);
+		ui_tell(ui, shown, true);
+		return;
+	}
+	ret->kind = WISH_COMPLETE;
+	replace_string(&ui->command, input_text(&ui->input));
+	strvec_push_array(&ret->words, (const char *const[]){ "help", "--complete", "--", NULL });
+	strvec_push_all(&ret->words, &words);
+}
+
+/* The candidates that begin with what is typed; the first line is for shells. */
+static void read_candidates(const char *text, const char *typed, struct strvec *ret)
+{
+	cleanup_free char *copy = xstrdup(text);
+	char *rest = copy;
+	(void)strsep(&rest, "\n");
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		line[strcspn(line, "\t")] = '\0';
+		if (*line && starts_with(line, typed))
+			strvec_push(ret, line);
+	}
+}
+
+/* How many bytes, in whole characters, all of them begin with. */
+static size_t common_length(const struct strvec *candidates)
+{
+	const char *first = candidates->items[0];
+	size_t length = strlen(first);
+	for (size_t i = 1; i < candidates->count; i++)
+		while (strncmp(first, candidates->items[i], length) != 0)
+			length--;
+	while (length && ((unsigned char)first[length] & 0xC0) == 0x80)
+		length--;
+	return length;
+}
+
+/* In place of the last word before the cursor. */
+static void replace_word(struct ui *ui, const char *word, bool is_whole)
+{
+	const char *text = input_text(&ui->input);
+	char *const argv[] = { (char *)word, NULL };
+	cleanup_free char *before = xstrndup(text, ui->input.cursor);
+	cleanup_free char *quoted = argjoin(argv);
+	cleanup_free char *head = xasprintf("%.*s%s%s", (int)last_word(before), before, quoted,
+					    is_whole ? " " : "");
+	cleanup_free char *line = xasprintf("%s%s", head, text + ui->input.cursor);
+	input_set(&ui->input, line);
+	ui->input.cursor = strlen(head);
+}
+
+void ui_completed(struct ui *ui, const char *text)
+{
+	cleanup_strvec struct strvec words = { 0 }, candidates = { 0 };
+	const bool is_line = ui->mode == MODE_LINE && ui->pending == ACTION_COMMAND;
+	/* The user may have typed on, or left the line. */
+	if (!is_line || !ui->command || !streq(ui->command, input_text(&ui->input)) ||
+	    split_typed(ui, &words, NULL) < 0)
+		return;
+	const char *typed = words.items[words.count - 1];
+	read_candidates(text, typed, &candidates);
+	if (!candidates.count) {
+		ui_tell(ui, "agentdeck knows nothing that begins so.", true);
+		return;
+	}
+	const size_t length = common_length(&candidates);
+	cleanup_free char *common = xstrndup(candidates.items[0], length);
+	if (length > strlen(typed) || candidates.count == 1)
+		replace_word(ui, common, candidates.count == 1);
+	if (candidates.count == 1)
+		return;
+	cleanup_free char *joined = strvec_join(&candidates, "  ");
+	cleanup_free char *shown = visible(joined);
+	ui_tell(ui, shown, false);
+}
