@@ -889,6 +889,16 @@ static struct inside launch_with_token(enum engine engine, const char *const *wo
 	return inside;
 }
 
+/* What is the agent's is not the container's. */
+static void assert_second_command_has_nothing(const struct inside *inside)
+{
+	struct reply reply = deck(NULL, WORDS("exec", inside->session.id, "--", "env"));
+	ASSERT(reply.status == 0 && strstr(reply.output, "HOME="), "no environment: %s%s",
+	       reply.output, reply.errors);
+	ASSERT(!strstr(reply.output, secret) && !strstr(reply.output, "AGENTDECK_RUN="),
+	       "a second command has what is the agent's:\n%s", reply.output);
+}
+
 static void keeps_a_token(enum engine engine)
 {
 	struct inside inside = launch_with_token(engine, WORDS(NULL), 0);
@@ -897,6 +907,7 @@ static void keeps_a_token(enum engine engine)
 	session_say(&inside.session, INSIDE_MARKER);
 	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
 	assert_agent_has(&inside, "GH_TOKEN");
+	assert_second_command_has_nothing(&inside);
 	assert_not_disclosed(engine, secret);
 	session_stop(&inside.session, NULL);
 	assert_not_disclosed(engine, secret);
