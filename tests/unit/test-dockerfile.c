@@ -28,6 +28,7 @@ static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 		{ "# escape=`\nFROM a\nRUN b\\\nFROM c\n", "a c ", "c" },
 		{ "FROM a\nRUN echo $((1<<3))\nFROM b\n", "a b ", "b" },
 		{ "FROM a\nRUN echo ' <<X'\nFROM b\n", "a b ", "b" },
+		{ "FROM a\nCOPY\\\n --from=b / /\nFROM c \\\n# the end\n", "a c b ", "c" },
 		{ "FROM a\nENV x <<X\nFROM b\n", "a b ", "b" },
 		{ "FROM scratch AS x\nFROM x\n", "", NULL },
 		{ "FROM a\nRUN echo \\\nFROM b\n", "a ", "a" },

@@ -265,6 +265,15 @@ static bool cut_end(const struct reader *reader, char *line)
 	return true;
 }
 
+/* What ends the text that follows it; NULL: none does.  The caller frees. */
+static char *end_instruction(struct reader *reader, struct strbuf *whole)
+{
+	char *until = here_text(strbuf_text(whole));
+	cleanup_free char *instruction = strbuf_take(whole);
+	read_instruction(reader, instruction);
+	return until;
+}
+
 /* A comment may be between the lines of an instruction. */
 static void read_lines(struct reader *reader, char *rest)
 {
@@ -272,25 +281,23 @@ static void read_lines(struct reader *reader, char *rest)
 	cleanup_free char *until = NULL;
 	bool is_head = true;
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		line += strspn(line, blank);
+		char *text = line + strspn(line, blank);
 		if (until) {
-			line[strcspn(line, "\r")] = '\0';
-			if (streq(line, until))
+			text[strcspn(text, "\r")] = '\0';
+			if (streq(text, until))
 				replace_string(&until, NULL);
 			continue;
 		}
-		is_head = is_head && read_directive(reader, line);
-		if (*line == '#' || !*line)
+		is_head = is_head && read_directive(reader, text);
+		if (*text == '#' || !*text)
 			continue;
 		const bool goes_on = cut_end(reader, line);
-		strbuf_adds(&whole, line);
-		if (goes_on && rest)
-			continue;
-		until = here_text(strbuf_text(&whole));
-		cleanup_free char *instruction = xstrdup(strbuf_text(&whole));
-		read_instruction(reader, instruction);
-		strbuf_free(&whole);
+		strbuf_adds(&whole, whole.length ? line : text);
+		if (!goes_on)
+			until = end_instruction(reader, &whole);
 	}
+	if (whole.length)
+		free(end_instruction(reader, &whole));
 }
 
 void dockerfile_read_bases(const char *text, const struct strvec *args,
