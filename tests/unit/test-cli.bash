@@ -1697,6 +1697,13 @@ case_container_recipe() {
 	must session show a --recipe
 	grep -Eq '^Secrets +KEY from command:\["pass","key"\]$' "$home/out" || fail "secret: $(<"$home/out")"
 	refused 64 'say where its value comes from' session set a recipe.secret KEY=canary
+	must session set a recipe.network default
+	must session show a --recipe
+	grep -Eq '^Network +own$' "$home/out" || fail "network: $(<"$home/out")"
+	must session set a recipe.network shared
+	must session show a --recipe
+	grep -Eq '^Network +shared$' "$home/out" || fail "shared: $(<"$home/out")"
+	refused 64 'choose default, none' session set a recipe.network 'a b'
 	mkdir -p "$home/other"
 	must session set a recipe.mount "$home/other:/data"
 	must session show a --recipe

@@ -286,8 +286,14 @@ static void a_session_of_an_earlier_version_keeps_its_network(void **state UNUSE
 {
 	cleanup_free char *id = NULL;
 	must_climb();
+	EXPECT_ERROR(container_change(&deck, instance, CONTAINER_NETWORK, "default", &fixture.err),
+		     ERROR_INVALID, "agentdeck session eject");
 	EXPECT(engine_find_network(fixture.engine, BASE "-net", NULL, &id, &fixture.err),
 	       ENGINE_ABSENT);
+	EXPECT(place_container.discard(&deck, instance, DISCARD_FOR_NOW, &fixture.err), 0);
+	EXPECT(container_change(&deck, instance, CONTAINER_NETWORK, "default", &fixture.err), 0);
+	must_climb();
+	EXPECT(engine_find_network(fixture.engine, BASE "-net", NULL, &id, &fixture.err), 0);
 }
 
 static void must_have_network(const char *name, const char *base)

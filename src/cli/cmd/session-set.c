@@ -2,6 +2,7 @@
 #include "cli/cmd/session-set.h"
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/containeropts.h"
 #include "cli/show/output.h"
 
 struct options {
@@ -20,8 +21,9 @@ static const struct command_option options[] = {
 };
 
 static const char *const field_names[] = {
-	"session-id", "resume", "restart", "on-end",       "title",        "path",          "group",
-	"command",    "agent",  "notes",   "recipe.image", "recipe.mount", "recipe.secret", "home",
+	"session-id",   "resume",       "restart",       "on-end",         "title",
+	"path",         "group",        "command",       "agent",          "notes",
+	"recipe.image", "recipe.mount", "recipe.secret", "recipe.network", "home",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
 static const char *const end_words[] = { "ask", "keep", "clean", "default" };
@@ -45,6 +47,8 @@ static const struct field {
 	{ lifecycle_set_image, { 0 } },
 	{ lifecycle_set_mount, { .kind = VALUE_DIRECTORY } },
 	{ lifecycle_set_secret, { 0 } },
+	{ lifecycle_set_network,
+	  { .words = container_network_words, .count = ARRAY_SIZE(container_network_words) } },
 	{ lifecycle_set_home, { .kind = VALUE_DIRECTORY } },
 };
 
@@ -61,7 +65,7 @@ static int refuse_field(const char *name, struct error *err)
 	return error_set(err, ERROR_USAGE,
 			 "unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
 			 "path, home, group, command, agent, notes, recipe.image, "
-			 "recipe.mount, recipe.secret)",
+			 "recipe.mount, recipe.secret, recipe.network)",
 			 name);
 }
 

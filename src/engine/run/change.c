@@ -332,6 +332,7 @@ static int set_container(struct deck *deck, const char *base, struct setting *se
 		[CONTAINER_IMAGE] = "The next start makes a new container from it; " OLD_ONE,
 		[CONTAINER_MOUNT] = "The next start makes a new container with it; " OLD_ONE,
 		[CONTAINER_SECRET] = "It is looked up at the next start",
+		[CONTAINER_NETWORK] = "The next start makes a container in it",
 	};
 	cleanup_operation struct operation operation = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
@@ -358,6 +359,12 @@ int lifecycle_set_secret(struct deck *deck, const char *base, struct setting *se
 			 struct error *err)
 {
 	return set_container(deck, base, setting, CONTAINER_SECRET, err);
+}
+
+int lifecycle_set_network(struct deck *deck, const char *base, struct setting *setting,
+			  struct error *err)
+{
+	return set_container(deck, base, setting, CONTAINER_NETWORK, err);
 }
 
 int lifecycle_set_notes(struct deck *deck, const char *base, struct setting *setting,

@@ -753,16 +753,29 @@ static int change_mount(const struct deck *deck, const char *id, const char *tex
 	return 0;
 }
 
+/* One of its own has the same name with a way out and without. */
+static int change_network(const char *text, struct instance *instance, struct error *err)
+{
+	if (!instance_has_container(instance))
+		return apply_network(text, instance->recipe, err);
+	cleanup_free char *title = visible(instance->title);
+	return error_set(err, ERROR_INVALID,
+			 "%s has a container in its network: free it first with agentdeck session "
+			 "eject, which keeps what resumes",
+			 title);
+}
+
 int container_change(const struct deck *deck, struct instance *instance, enum container_part part,
 		     const char *text, struct error *err)
 {
-	static const char *const names[] = { "image", "mounts", "secrets" };
+	static const char *const names[] = { "image", "mounts", "secrets", "network" };
 	struct recipe *recipe = instance->recipe;
 	if (!recipe)
 		return error_set(err, ERROR_INVALID,
 				 "%s has no %s: it lives on this host, not in a container",
 				 instance->title, names[part]);
-	return part == CONTAINER_IMAGE   ? change_image(text, recipe, err)
-	       : part == CONTAINER_MOUNT ? change_mount(deck, instance->id, text, recipe, err)
-					 : apply_secret(text, recipe, err);
+	return part == CONTAINER_IMAGE     ? change_image(text, recipe, err)
+	       : part == CONTAINER_MOUNT   ? change_mount(deck, instance->id, text, recipe, err)
+	       : part == CONTAINER_NETWORK ? change_network(text, instance, err)
+					   : apply_secret(text, recipe, err);
 }

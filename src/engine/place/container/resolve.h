@@ -97,8 +97,9 @@ const char *container_limit_instead(enum limit limit);
 int container_open_engine(const struct recipe *recipe, struct engine **ret, struct error *err);
 
 /* What a change names: an image of the same engine; "SOURCE[:TARGET][:ro]" in place of the mount at
- * this target, or a new one; "NAME[=SOURCE]" in place of the secret of this name, or a new one. */
-enum container_part { CONTAINER_IMAGE, CONTAINER_MOUNT, CONTAINER_SECRET };
+ * this target, or a new one; "NAME[=SOURCE]" in place of the secret of this name, or a new one; a
+ * network, while there is no container. */
+enum container_part { CONTAINER_IMAGE, CONTAINER_MOUNT, CONTAINER_SECRET, CONTAINER_NETWORK };
 /* Change the recipe of the instance; on an error it is as it was.  ERROR_INVALID: the instance has
  * none, or may not mount that. */
 int container_change(const struct deck *deck, struct instance *instance, enum container_part part,
