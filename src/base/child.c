@@ -248,6 +248,13 @@ static void reap(struct child *child, int *ret_status)
 	child->pid = 0;
 }
 
+int child_reap(struct child *child)
+{
+	int status;
+	reap(child, &status);
+	return status;
+}
+
 void child_abandon(struct child *child)
 {
 	int status;

@@ -31,7 +31,7 @@ EXEMPT = {"remove", "settle", "logs", "status", "session attach", "switch"}
 # These are for all sessions.
 FOR_ALL = {"group rename", "group remove"}
 # Called by agentdeck itself: they only have to end.
-OWN = {"hook", "pane", "revive", "notice", "with-session"}
+OWN = {"hook", "pane", "revive", "notice", "with-session", "serve"}
 WORDS = {"TITLE": "other", "NAME": "other", "GROUP": "work", "FIELD": "group", "VALUE": "work", "TEXT": "hello",
          "OCCASION": "start", "RUN": "run", "AGENT": "demo", "PROFILE": "other", "SHELL": "bash", "KEY": "ui.ascii",
          "COMMAND": "true", "WORD": "word", "PATH": "."}

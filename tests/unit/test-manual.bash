@@ -67,7 +67,7 @@ case_the_help_is_short() {
 	done
 	grep -q '^  list, ls  ' "$root/help" || fail "no alias"
 	grep -qw 'remove (rm)' "$root/help" || fail "no alias of a command that is only named"
-	for name in hook pane revive notice with-session; do
+	for name in hook pane revive notice with-session serve; do
 		! grep -qw "$name" "$root/help" || fail "$name is not hidden"
 		agentdeck help --all | grep "^  $name  " >/dev/null || fail "--all lacks $name"
 	done

@@ -177,6 +177,7 @@ struct app {
 	/* What the command line says: parse_command_line(). */
 	const struct command *command; /* NULL: none */
 	const char *family;            /* without a command: the first word of several */
+	enum command_kind kind;        /* of the command, with these options */
 	void *options;                 /* the command's own struct, filled */
 	const char *profile;           /* NULL: the default */
 	bool json, takes_over, quiet, wants_help, wants_version;

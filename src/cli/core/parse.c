@@ -183,6 +183,7 @@ static int read_options(const struct parser *parser, const struct option_set *se
 			char *argv[], struct error *err)
 {
 	struct app *app = parser->app;
+	enum command_kind changed = COMMAND_SAME;
 	optind = 0;
 	opterr = 0;
 	while (!app->wants_help && !app->wants_version) {
@@ -198,12 +199,16 @@ static int read_options(const struct parser *parser, const struct option_set *se
 				return refuse_option(parser, set, letter, argv[optind - 1], err);
 			if (set_variable(app, option, optarg, err) < 0)
 				return -1;
+			if (option->kind > changed)
+				changed = option->kind;
 		} else if (letter == ':') {
 			parser->place->option = set_find(set, optopt);
 		} else if (option && option->type == OPTION_TEXT) {
 			(void)set_variable(app, option, optarg, NULL);
 		}
 	}
+	if (app->command)
+		app->kind = changed == COMMAND_SAME ? app->command->kind : changed;
 	return 0;
 }
 

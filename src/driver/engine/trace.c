@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/engine/trace.h"
 
-#include "base/text.h"
+#include "base/base64.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -24,31 +24,6 @@ struct field {
 	enum wire wire;
 	struct bytes bytes; /* of WIRE_BYTES */
 };
-
-/* ---- base64 ---------------------------------------------------------------------------------- */
-
-static int digit_of(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *found = c ? strchr(digits, c) : NULL;
-	return found ? (int)(found - digits) : -1;
-}
-
-static void decode(const char *base64, struct strbuf *ret)
-{
-	uint32_t bits = 0;
-	unsigned count = 0;
-	for (int digit; (digit = digit_of(*base64)) >= 0; base64++) {
-		bits = bits << 6 | (uint32_t)digit;
-		count += 6;
-		if (count < 8)
-			continue;
-		count -= 8;
-		const char byte = (char)(bits >> count & 0xff);
-		strbuf_add(ret, &byte, 1);
-	}
-}
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -127,7 +102,7 @@ char *trace_text(const char *base64)
 {
 	cleanup_strbuf struct strbuf data = { 0 };
 	struct strbuf text = { 0 };
-	decode(base64, &data);
+	(void)base64_decode(&data, base64);
 	struct bytes rest = { (const unsigned char *)strbuf_text(&data), data.length };
 	for (struct field field; take_field(&rest, &field);) {
 		if (field.wire != WIRE_BYTES)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/term/term.h"
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/text.h"
@@ -551,23 +552,6 @@ bool term_is_gone(void)
 
 /* ---- the clipboard ---------------------------------------------------------------------------- */
 
-static void add_base64(struct strbuf *ret, const char *text)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const size_t length = strlen(text);
-	for (size_t i = 0; i < length; i += 3) {
-		const size_t left = length - i < 3 ? length - i : 3;
-		unsigned bits = 0;
-		char four[4] = "====";
-		for (size_t k = 0; k < 3; k++)
-			bits = bits << 8 | (k < left ? (unsigned char)text[i + k] : 0);
-		for (size_t k = 0; k <= left; k++)
-			four[k] = digits[bits >> (18 - 6 * k) & 63];
-		strbuf_add(ret, four, sizeof(four));
-	}
-}
-
 void term_copy(const char *text)
 {
 	cleanup_strbuf struct strbuf sequence = { 0 };
@@ -575,7 +559,7 @@ void term_copy(const char *text)
 	if (term.is_away || starts_with(or_empty(getenv("TERM")), "linux"))
 		return;
 	strbuf_adds(&sequence, "\033]52;c;");
-	add_base64(&sequence, text);
+	base64_encode(&sequence, text, strlen(text));
 	strbuf_adds(&sequence, "\a");
 	send(strbuf_text(&sequence));
 }

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-link.py - the far end of a link, agentdeck serve --stdio, as docs/link.md says
+
+USAGE
+  test-link.py [CASE...]   only these; agentdeck and its helpers are found in PATH
+
+  AGENTDECK_TEST_KILLS     how often serve is killed while it changes something (20)
+
+EXIT STATUS
+  0 all passed; 1 some failed; 77 there is no tmux
+"""
+import base64
+import contextlib
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+DEADLINE_S, WINDOW, PIECE = 30, 1 << 18, 1 << 15
+KILLS = int(os.environ.get("AGENTDECK_TEST_KILLS", "20"))
+HELLO = {"frame": "hello", "protocol": 1}
+
+
+class Failed(Exception):
+    """What was expected, and what was there."""
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+class Link:
+    """A client.  Frames are read one after the other."""
+
+    def __init__(self, home, *words, greets=True):
+        self.process = subprocess.Popen(["agentdeck", "serve", "--stdio", *words], env=home.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.text = b""
+        self.hello = self.next()
+        if greets:
+            self.send(**HELLO)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def write(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def send(self, **members):
+        self.write(json.dumps(members).encode() + b"\n")
+
+    def request(self, name, *words, **more):
+        self.send(frame="request", id=name, argv=words, **more)
+
+    def next(self):
+        """The next frame; None: the end."""
+        until = time.monotonic() + DEADLINE_S
+        while True:
+            line, newline, rest = self.text.partition(b"\n")
+            if newline:
+                self.text = rest
+                if line:
+                    return json.loads(line)
+                continue
+            if not select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))[0]:
+                raise Failed(f"no frame within {DEADLINE_S} s; before it: {self.text[:200]}")
+            data = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not data:
+                return None
+            self.text += data
+
+    def until(self, kind):
+        while True:
+            frame = self.next()
+            expect(frame, f"it ended without the frame {kind}")
+            if frame["frame"] == kind:
+                return frame
+
+    def run(self, *words, data=None):
+        """The exit status and the output of a command, with so much input."""
+        name, output, sent, taken = f"r{time.monotonic_ns()}", b"", 0, 0
+        self.request(name, *words, input=data is not None)
+        while True:
+            while data is not None and sent <= len(data) and sent - taken <= WINDOW - PIECE:
+                piece = data[sent:sent + PIECE]
+                sent += max(1, len(piece))
+                self.send(**({"frame": "data", "id": name, "base64": base64.b64encode(piece).decode()} if piece else {"frame": "end", "id": name}))
+            frame = self.next()
+            expect(frame, f"{words}: it ended")
+            if frame.get("id") != name:
+                continue
+            expect(frame["frame"] != "error", f"{words}: {frame}")
+            if frame["frame"] == "more":
+                taken += frame["count"]
+            elif frame["frame"] == "data" and frame["stream"] == "output":
+                output += frame["text"].encode() if "text" in frame else base64.b64decode(frame["base64"])
+            elif frame["frame"] == "exit":
+                return frame["status"], output
+
+
+class Home:
+    def __init__(self, root):
+        self.path = tempfile.mkdtemp(dir=root)
+        self.work = self.path + "/work"
+        os.mkdir(self.path + "/d", 0o700)
+        os.mkdir(self.work)
+        os.mkdir(self.path + "/run", 0o700)
+        with open(self.path + "/d/config.toml", "w", encoding="utf-8") as file:
+            file.write("[tmux]\nlaunch_in_user_scope = false\nlinger = false\n")
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AGENTDECK_", "TMUX", "XDG_"))}
+        self.environment = {**kept, "HOME": self.path, "AGENTDECK_HOME": self.path + "/d", "XDG_RUNTIME_DIR": self.path + "/run"}
+
+    def deck(self, *words, check=True):
+        return subprocess.run(["agentdeck", *words], env=self.environment, check=check, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
+
+    def sessions(self):
+        return json.loads(self.deck("list", "--json"))
+
+    def end(self):
+        self.deck("session", "stop", "--all", "--quiet", check=False)
+
+
+def ended(process):
+    return not os.path.exists(f"/proc/{process}") or open(f"/proc/{process}/stat", encoding="utf-8").read().rpartition(")")[2].split()[0] == "Z"
+
+
+def wait_for(condition, what):
+    until = time.monotonic() + DEADLINE_S
+    while not condition():
+        expect(time.monotonic() < until, f"{what}, {DEADLINE_S} s later")
+        select.select([], [], [], 0.02)
+
+
+def children(process):
+    with open(f"/proc/{process}/task/{process}/children", encoding="utf-8") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def case_it_says_who_it_is(home):
+    with Link(home) as link:
+        expect((link.hello["frame"], link.hello["oldest"], link.hello["newest"]) == ("hello", 1, 1), link.hello)
+        expect(set(link.hello["promises"]) == {"manager", "lingers", "supervised"}, link.hello)
+        expect(link.hello["boot_id"] and link.hello["uid"] == os.geteuid(), link.hello)
+        link.send(frame="ping")
+        expect(link.next() == {"frame": "pong"}, "a ping has no pong")
+        link.send(frame="of a later version", id="x")
+        link.send(frame="bye")
+        expect(link.next()["frame"] == "bye" and link.next() is None, "it does not leave")
+
+
+def case_a_command_prints_the_same_as_here(home):
+    home.deck("add", home.work, "-t", "one", "-c", "cat")
+    with Link(home) as link:
+        expect(link.run("list", "--json") == (0, home.deck("list", "--json")), "list differs")
+        status, output = link.run("session", "show", "nothing", "--json")
+        expect(status == 2 and json.loads(output)["success"] is False, output)
+        status, output = link.run("add", home.work, "-t", "\u00fcber \U0001F98A", "-c", "cat", "--json")
+        expect(status == 0 and json.loads(output)["title"] == "\u00fcber \U0001F98A", output)
+    expect(len(home.sessions()) == 2, "the second session is not there")
+
+
+def case_what_it_does_not_run_is_refused_in_words(home):
+    with Link(home) as link:
+        for words, told in ((("attach", "x"), "needs a terminal"), (("hook",), "called by agentdeck itself"), (("lsit",), "did you mean"),
+                            (("serve", "--stdio"), "called by agentdeck itself")):
+            link.request("a", *words)
+            frame = link.next()
+            expect(frame["frame"] == "error" and frame["id"] == "a" and told in frame["error"], frame)
+        link.request("follow", "events", "--json")
+        link.request("follow", "list")
+        expect(link.until("error")["code"] == "ALREADY_EXISTS", "one id for two requests")
+        for i in range(15):
+            link.request(f"f{i}", "events", "--json")
+        link.request("one-too-many", "list")
+        expect(link.until("error")["id"] == "one-too-many", "there is no limit of requests")
+
+
+def case_nonsense_ends_it_with_a_reason(home):
+    for line in (b"nothing\n", b"[]\n", b'{"frame":"request"}\n', b'{"frame":"request","id":"a b","argv":["list"]}\n', b'{"frame":"request","id":"a","argv":[]}\n',
+                 b'{"frame":"request","id":"a","argv":["a\\u0000b"]}\n', b'{"frame":"data","id":"a","base64":"!"}\n', b'{"frame":"hello","protocol":99}\n', b"x" * (1 << 20)):
+        with Link(home) as link:
+            link.write(line)
+            frame = link.next()
+            expect(frame["frame"] == "bye" and frame["error"], f"{line[:40]}: {frame}")
+            expect(link.next() is None, f"{line[:40]}: it does not end")
+    with Link(home, greets=False) as link:
+        link.request("a", "list")
+        expect("hello" in link.next()["error"], "it runs commands of one that has not said hello")
+
+
+def case_what_follows_ends_with_the_link(home):
+    with Link(home) as link:
+        link.request("e", "events", "--json")
+        while json.loads(link.until("data")["text"].splitlines()[-1]).get("event") != "snapshot_complete":
+            pass
+        home.deck("add", home.work, "-t", "new", "-c", "cat")
+        expect('"event":"added"' in link.until("data")["text"], "the new session is not told")
+        link.send(frame="cancel", id="e")
+        expect(link.until("exit")["status"] == 137, "it was not cancelled")
+        link.request("again", "events", "--json")
+        link.until("data")
+        following = children(link.process.pid)
+    wait_for(lambda: all(ended(one) for one in following), "events still runs")
+
+
+def transcripts(home):
+    root = home.path + "/.local/share/agentdeck-demo-agent"
+    return [os.path.join(where, name) for where, _, names in os.walk(root) for name in names if name.endswith(".jsonl")]
+
+
+def case_bytes_pass_unchanged(home):
+    size = 8 << 20
+    home.deck("launch", home.work, "-t", "big", "--agent", "demo", "-m", "hello")
+    home.deck("session", "stop", "big")
+    kept = transcripts(home)
+    expect(len(kept) == 1, kept)
+    with open(kept[0], "a", encoding="utf-8") as file:
+        file.write(json.dumps({"type": "user", "message": {"role": "user", "content": "\u00e9" * (size // 2)}}) + "\n")
+    with Link(home) as link:
+        status, parcel = link.run("session", "export", "big", "-")
+        expect(status == 0 and len(parcel) > size, f"export: exit {status}, {len(parcel)} bytes")
+    other = Home(os.path.dirname(home.path))
+    with Link(other) as link:
+        status, output = link.run("session", "import", "-", "--json", data=parcel)
+        expect(status == 0, output)
+        expect(link.run("list", "--json")[0] == 0, "the link is of no use afterwards")
+    with open(kept[0], "rb") as file, open(transcripts(other)[0], "rb") as copy:
+        expect(file.read() == copy.read(), "the conversation is another one")
+
+
+def case_too_much_input_is_refused(home):
+    with Link(home) as link:
+        link.request("i", "session", "import", "-", input=True)
+        for _ in range(3 * WINDOW // PIECE):
+            link.send(frame="data", id="i", base64=base64.b64encode(b"\0" * PIECE).decode())
+        expect(link.next(), "it ended")
+        expect(link.run("list", "--json")[0] == 0, "the link is of no use afterwards")
+
+
+def case_a_silent_client_is_left(home):
+    with Link(home, "--silence", "1") as link:
+        for _ in range(6):
+            link.until("ping")
+            link.send(frame="pong")
+        while link.next():
+            pass
+        expect(link.process.wait(DEADLINE_S) == 0, "it did not end by itself")
+
+
+def case_a_change_survives_the_death_of_serve(home):
+    """serve is killed at other moments each time; the launch runs on, and is never done twice."""
+    for i in range(KILLS):
+        with Link(home) as link:
+            link.request("l", "launch", home.work, "-t", f"k{i}", "--agent", "demo", "--no-wait", "--json")
+            for _ in range(i % 4):
+                if link.next()["frame"] == "exit":
+                    break
+            select.select([], [], [], i * 0.004)
+            changing = children(link.process.pid)
+            link.process.kill()
+        wait_for(lambda: all(ended(one) for one in changing), "launch still runs")
+        found = [one["status"] for one in home.sessions() if one["title"] == f"k{i}"]
+        expect(len(found) <= 1 and (not changing or found == ["running"]), f"k{i}: {found}, changing: {changing}")
+
+
+def main():
+    if not shutil.which("tmux"):
+        print("skipped: no tmux")
+        return 77
+    cases = {name[5:]: case for name, case in globals().items() if name.startswith("case_")}
+    failures = 0
+    root = tempfile.mkdtemp(prefix="agentdeck-link-")
+    try:
+        for name in sys.argv[1:] or cases:
+            home = Home(root)
+            try:
+                cases[name](home)
+                print(f"ok {name}", flush=True)
+            except (Failed, OSError, KeyError, ValueError, subprocess.SubprocessError) as failure:
+                failures += 1
+                print(f"FAILED {name}: {failure}", flush=True)
+            finally:
+                home.end()
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
