@@ -1110,7 +1110,7 @@ case_a_key_goes_to_another_session() {
 	deck start api --no-supervise
 	waiting web
 	open 80 24 agentdeck attach api
-	await '^\[api\] .* idle  1 other waits' && keys C-b s
+	await '^\[api\] .* 1 other waits  . idle' && keys C-b s
 	await 'Go to:' && await '┌─' && await '\? web' && await 'Enter go there  Esc stay'
 	keys Escape
 	popup_is_gone && keys C-b s
@@ -1166,8 +1166,8 @@ case_a_key_goes_to_the_next_that_waits() {
 	await 'No other session waits for you'
 	waiting web docs
 	await '2 others wait' && keys C-b N
-	await '^\[web\] .* waiting  1 other waits' && keys C-b N
-	await '^\[docs\] .* waiting  1 other waits' && keys C-b N
+	await '^\[web\] .* 1 other waits  . waiting' && keys C-b N
+	await '^\[docs\] .* 1 other waits  . waiting' && keys C-b N
 	await '^\[web\]' && keys C-q
 	await 'ended: 0'
 }

@@ -145,7 +145,7 @@ who_else_looks_is_told() {
 	done
 	keys 1 Enter
 	await 'Ctrl-Q: leave'
-	until grep -q ' read-only part of 80x39  [a-z]*  Ctrl-Q: leave' <<<"$("${other[@]}" capture-pane -p)"; do
+	until grep -q ' read-only part of 80x39  . [a-z]*  Ctrl-Q: leave' <<<"$("${other[@]}" capture-pane -p)"; do
 		((SECONDS < end)) || { fail "it shows: $("${other[@]}" capture-pane -p)"; return; }
 		read -rt 0.05 <> <(:)
 	done

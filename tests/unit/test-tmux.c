@@ -361,7 +361,7 @@ static void the_status_line_shows_texts_and_obeys_none(void **state)
 		0);
 	cleanup_free char *line = ask(f, "#{T:status-left}|#{T:status-right}|"
 					 "#{T:set-titles-string}");
-	assert_string_equal(line, "[api] |waiting  #[bold]2 others wait#[nobold]  Ctrl-Q: leave|"
+	assert_string_equal(line, "[api] |#[bold]2 others wait#[nobold]  ? waiting  Ctrl-Q: leave|"
 				  "api (waiting)");
 	assert_false(exists(f, "pwned"));
 }

@@ -4,6 +4,7 @@
  */
 #include "driver/tmux/tmux-internal.h"
 #include "driver/tmux/tmux.h"
+#include "model/session/look.h"
 
 #include <ctype.h>
 
@@ -34,6 +35,14 @@ static int add_setting(struct strbuf *buf, const char *before, const char *value
 	strbuf_adds(buf, after);
 	return 0;
 }
+
+/* Columns that the title may have beside what is at the right. */
+#define IS_NARROW "#{e|<:#{client_width},100}"
+#define TITLE_WIDTH \
+	"#{?" IS_NARROW ",#{?#{e|<:#{client_width},60},14,36},#{e|-:#{client_width},76}}"
+/* A key, where there is room and where it is bound. */
+#define HINT(key, before, behind) \
+	"#{?#{&&:#{!=:" IS_NARROW ",1},#{" key "}}," before "#{q/h:" key "}" behind ",}"
 
 #define WINDOW "#{?#{!=:#{session_windows},1},#I:#W#{?window_flags,#{window_flags}, },}"
 
@@ -143,7 +152,12 @@ static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct
 	for (size_t i = 0; i < conf->switcher->count; i++)
 		if (add_setting(&words, i ? " " : "", conf->switcher->items[i], "", NULL) < 0)
 			return 0;
-	if (add_setting(buf, "set -g " SWITCHER " ", strbuf_text(&words), "\n", err) < 0)
+	const char *prefix = conf->choices.prefix ? conf->choices.prefix : "C-b";
+	cleanup_free char *shown = key_for_people(prefix);
+	cleanup_free char *list = xasprintf("%s s", shown), *next = xasprintf("%s N", shown);
+	if (add_setting(buf, "set -g " SWITCHER " ", strbuf_text(&words), "\n", err) < 0 ||
+	    add_setting(buf, "set -g " LIST_KEY " ", list, "\n", err) < 0 ||
+	    add_setting(buf, "set -g " NEXT_KEY " ", next, "\n", err) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++) {
 		strbuf_addf(buf, "bind-key %s%s", bindings[i].prefixed, bindings[i].action);
@@ -152,6 +166,25 @@ static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct
 			return -1;
 	}
 	return 0;
+}
+
+/* In reverse, it suits every background, and its colour says nothing. */
+static void add_status_line(struct strbuf *buf)
+{
+	static const enum doing doings[] = { DOING_WAITING, DOING_BUSY, DOING_IDLE };
+	strbuf_adds(buf, "set -g status-style 'fg=default,bg=default,reverse'\n"
+			 "set -g status-left-length 200\n"
+			 "set -g status-left '[#{=/" TITLE_WIDTH "/…;q/h:" TITLE "}] '\n"
+			 "set -g status-right-length 120\n");
+	strbuf_adds(buf,
+		    "set -g status-right '" ONLY_LOOKS "#{?" OTHERS ",#[bold]#{" OTHERS
+		    "}" HINT(NEXT_KEY, ": ", "") "#[nobold]  ,}" HINT(LIST_KEY, "list: ", "  "));
+	/* The sign of the activity, as the deck has it. */
+	for (size_t i = 0; i < ARRAY_SIZE(doings); i++)
+		strbuf_addf(buf, "#{?#{==:#{" ACTIVITY "},%s},#{?client_utf8,%s,%s} ,}",
+			    doing_name(doings[i]), doing_sign(doings[i], false),
+			    doing_sign(doings[i], true));
+	strbuf_adds(buf, "#{" ACTIVITY "}  #{?client_prefix,prefix ,}#{q/h:" DETACH "}: leave'\n");
 }
 
 int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
@@ -169,12 +202,6 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -g status-interval 0\n"
 			  /* Keep "Pane is dead" (tmux 3.3) out of the agent's last words. */
 			  "set -gwq remain-on-exit-format ''\n"
-			  "set -g status-left-length 40\n"
-			  "set -g status-left '[#{q/h:" TITLE "}] '\n"
-			  "set -g status-right-length 60\n"
-			  "set -g status-right '" ONLY_LOOKS "#{" ACTIVITY "}#{?" OTHERS
-			  ",  #[bold]#{" OTHERS "}#[nobold],}  #{?client_prefix,prefix ,}"
-			  "#{q/h:" DETACH "}: leave'\n"
 			  /* The window has the title's name for the user: a list is for several. */
 			  "set -gw window-status-format '" WINDOW "'\n"
 			  "set -gw window-status-current-format '" WINDOW "'\n"
@@ -183,6 +210,7 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -g set-titles-string '#{" TITLE "}#{?#{==:#{" ACTIVITY
 			  "},waiting}, (waiting),}'\n"
 			  "set -g default-command ''\n");
+	add_status_line(&buf);
 	/* codex asks for keys in this form only; tmux before 3.5 has no other. */
 	strbuf_adds(&buf, "set -gq extended-keys-format csi-u\n");
 	/* "-q": tmux 3.2 has no such option, and passes everything on. */

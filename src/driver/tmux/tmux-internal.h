@@ -6,6 +6,8 @@
 #define ACTIVITY "@agentdeck_activity"
 #define OTHERS   "@agentdeck_others"
 #define DETACH   "@agentdeck_detach"
+#define LIST_KEY "@agentdeck_list"
+#define NEXT_KEY "@agentdeck_next"
 /* The command that goes to another session, and with the pid of a client behind it: that one is to
  * be detached. */
 #define SWITCHER "@agentdeck_switcher"
