@@ -358,6 +358,79 @@ TEST(ContainerOfARoleIsBuiltAgainAsItWasPodman)
 	is_built_again_as_it_was(ENGINE_PODMAN);
 }
 
+static struct reply add_of_role(const char *title)
+{
+	return deck(NULL, WORDS("add", at_home("deck"), "-t", title, "--agent", "demo", "--role",
+				at_home("deck"), "--engine", engine_address(ENGINE_DOCKER)));
+}
+
+static const char *image_of(const char *title)
+{
+	struct json_object *recipe = json_get_object(
+		deck_look_ok(WORDS("session", "show", "--json", title)), "recipe");
+	return json_get_string(recipe, "image_id", "none");
+}
+
+/* Another session of the role has the same image, until the role changes; the sessions that it has
+ * keep theirs. */
+TEST(ContainerImageOfARoleIsBuiltOnce)
+{
+	struct inside inside;
+	begin(&inside, ENGINE_DOCKER);
+	struct reply reply = add_of_role("second");
+	ASSERT(reply.status == 0 && !strstr(reply.errors, "built again"), "it ended with %d: %s",
+	       reply.status, reply.errors);
+	const char *first = image_of("deck");
+	ASSERT(streq(first, image_of("second")), "%s, and then %s", first, image_of("second"));
+	put_dockerfile("LABEL more=1\n");
+	(void)deck_ok(NULL, WORDS("role", "trust", "--json", at_home("deck")));
+	reply = add_of_role("third");
+	ASSERT(reply.status == 0 && strstr(reply.errors, "this has changed: its Dockerfile\n"),
+	       "it ended with %d: %s", reply.status, reply.errors);
+	ASSERT(!streq(first, image_of("third")), "the changed role has the image of the old one");
+	assert_same_agent(&inside, "while the role was built again");
+	session_restart(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+	ASSERT(streq(first, image_of("deck")), "the first session has %s now", image_of("deck"));
+}
+
+/* The name of the base means another image since. */
+static void is_built_from_its_first_base(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	const char *image = container_field(engine, inside.name, "{{.Image}}");
+	const char *base = engine_say(engine, WORDS("image", "inspect", "--format", "{{.Id}}",
+						    PLAIN_IMAGE));
+	lose_container(&inside);
+	(void)engine_say(engine, WORDS("rmi", "--force", image));
+	(void)engine_say(engine, WORDS("tag", PLAIN_IMAGE, "localhost/first-base:1"));
+	engine_prepare(engine, EMPTY_IMAGE);
+	(void)engine_say(engine, WORDS("tag", EMPTY_IMAGE, PLAIN_IMAGE));
+	struct reply reply = deck(NULL, WORDS("session", "start", "--rebuild", inside.session.id));
+	const char *now = engine_say(engine,
+				     WORDS("image", "inspect", "--format", "{{.Id}}", PLAIN_IMAGE));
+	const char *names = engine_say(engine, WORDS("images", "--format", "{{.Repository}}"));
+	(void)engine_say(engine, WORDS("tag", "localhost/first-base:1", PLAIN_IMAGE));
+	(void)engine_say(engine, WORDS("rmi", "localhost/first-base:1"));
+	ASSERT(reply.status == 0, "it ended with %d: %s%s", reply.status, reply.output,
+	       reply.errors);
+	assert_back(&inside, NULL);
+	assert_as_the_role_says(&inside);
+	ASSERT(!streq(now, base), "the user's name was changed");
+	ASSERT(!strstr(names, "agentdeck/base"), "a name of the build is left:\n%s", names);
+}
+
+TEST(ContainerOfARoleIsBuiltFromItsFirstBaseDocker)
+{
+	is_built_from_its_first_base(ENGINE_DOCKER);
+}
+
+TEST(ContainerOfARoleIsBuiltFromItsFirstBasePodman)
+{
+	is_built_from_its_first_base(ENGINE_PODMAN);
+}
+
 /* ---- Git --------------------------------------------------------------------------------- */
 
 /* What the engine was told of the image: the commit, and the digests of the role and of what it was

@@ -74,8 +74,8 @@ static void the_recipe_says_what_was_built(void **state UNUSED)
 	EXPECT(find(recipe->image, &image), 0);
 	assert_string_equal(recipe->image_id, image.id);
 	assert_true(strvec_equal(&recipe->layers, &image.layers));
-	assert_string_equal(recipe->base_id, base.id);
-	assert_true(strvec_equal(&recipe->base_layers, &base.layers));
+	cleanup_free char *entry = xasprintf(BASE " %s", base.id);
+	assert_true(starts_with(recipe->bases.items[0], entry));
 	assert_int_equal(strlen(recipe->build_hash), 64);
 	assert_string_equal(json_get_string(image.labels, "io.agentdeck.build", ""),
 			    recipe->build_hash);
@@ -173,6 +173,33 @@ static void a_base_that_is_missing_is_named(void **state UNUSED)
 	EXPECT_ERROR(build(), ERROR_INVALID, "not known which image");
 }
 
+/* The name means another image now. */
+static void a_build_begins_from_the_base_of_the_first_one(void **state UNUSED)
+{
+	cleanup_engine_image struct engine_image first = { 0 }, image = { 0 };
+	cleanup_close int tar = open_file("image.tar");
+	cleanup_free char *id = NULL;
+	EXPECT(find(BASE, &first), 0);
+	EXPECT(engine_tag(fixture.engine, first.id, "localhost/base", "0", &fixture.err), 0);
+	built();
+	EXPECT(engine_import(fixture.engine, tar, "localhost/base", "1", &id, &fixture.err), 0);
+	assert_string_not_equal(id, first.id);
+	built();
+	EXPECT(find(KEEP, &image), 0);
+	assert_string_equal(image.layers.items[0], first.layers.items[0]);
+	assert_non_null(strstr(recipe->bases.items[0], first.id));
+	assert_null(strstr(strbuf_text(&heard), "!"));
+	/* Nothing of the name for the build is left, and the one of the user is as it was. */
+	cleanup_engine_image struct engine_image now = { 0 }, then = { 0 };
+	EXPECT(find(BASE, &now), 0);
+	assert_string_equal(now.id, id);
+	EXPECT(find("localhost/base:0", &then), 0);
+	assert_int_equal(then.tags.count, 1);
+	/* Without it nothing is built. */
+	EXPECT(engine_untag(fixture.engine, "localhost/base:0", &fixture.err), 0);
+	EXPECT_ERROR(build(), ERROR_NOT_FOUND, "begins from localhost/base");
+}
+
 static void a_failure_of_a_download_says_what_to_do(void **state UNUSED)
 {
 	/* As docker 20.10 and podman 4.3 say it. */
@@ -253,6 +280,7 @@ int main(void)
 		TEST(a_build_that_fails_costs_nothing_and_says_its_last_lines),
 		TEST(whatever_goes_wrong_in_a_build_leaves_the_recipe),
 		TEST(a_base_that_is_missing_is_named),
+		TEST(a_build_begins_from_the_base_of_the_first_one),
 		TEST(a_failure_of_a_download_says_what_to_do),
 		TEST(what_no_registry_has_is_not_downloaded),
 		TEST(a_look_says_what_has_changed),

@@ -129,7 +129,7 @@ static void without_a_dockerfile_there_is_no_context(void **state UNUSED)
 	assert_int_equal(context_bases(&context, &bases, &err), CONTEXT_NONE);
 	put_in("c/Dockerfile", "FROM a\n");
 	assert_int_equal(context_bases(&context, &bases, &err), 0);
-	assert_string_equal(bases.last, "a");
+	assert_string_equal(bases.all.items[0], "a");
 }
 
 /* As with the usual name: what is ignored around it stays out. */
@@ -147,7 +147,7 @@ static void a_dockerfile_elsewhere_is_never_left_out(void **state UNUSED)
 	put_in("c/.dockerignore", "d\n");
 	assert_int_equal(context_pack(&context, fd, digest, &err), 0);
 	assert_int_equal(context_bases(&context, &bases, &err), 0);
-	assert_string_equal(bases.last, "a");
+	assert_string_equal(bases.all.items[0], "a");
 	assert_int_equal(child_run(&request, 10000, &result, NULL), 0);
 	assert_string_equal(strbuf_text(&result.output), ".dockerignore\n"
 							 "d/Other\n");

@@ -9,12 +9,12 @@
 static const char full[] =
 	"{\"engine\":\"docker\",\"address\":\"tcp://10.0.0.1:2376\",\"tls\":\"/home/u/.docker\",\"context\":\"far\","
 	"\"image\":\"debian:12\",\"image_id\":\"sha256:11\",\"keep_tag\":\"agentdeck/keep:a\","
-	"\"build\":\"/srv/api/image\",\"build_hash\":\"ab\",\"base_id\":\"sha256:22\","
+	"\"build\":\"/srv/api/image\",\"build_hash\":\"ab\",\"bases\":[\"a:1 sha256:22\"],"
 	"\"build_file\":\"docker/Other\",\"build_target\":\"dev\",\"build_args\":[\"V=1\"],"
 	"\"role\":\"https://h/r#devcontainer.json\",\"role_digest\":\"cd\",\"role_url\":\"https://h/r\",\"role_ref\":\"v1\",\"role_commit\":\"ef\","
 	"\"user\":\"1000:1000\",\"home\":\"/h\",\"directory\":\"/srv/api\","
 	"\"program_directory\":\"/opt/claude\",\"program_file\":\"2.1.0\",\"program_mount\":\"/opt/claude/2.1.0\",\"network\":\"internal\","
-	"\"layers\":[\"sha256:1\",\"sha256:2\"],\"base_layers\":[\"sha256:1\"],"
+	"\"layers\":[\"sha256:1\",\"sha256:2\"],"
 	"\"environment\":[\"A=b c\"],\"cap_add\":[\"NET_ADMIN\"],"
 	"\"mounts\":[{\"source\":\"/data\",\"target\":\"/in\",\"read_only\":true},"
 	"{\"source\":\"/x\",\"target\":\"/x\"}],"
@@ -202,15 +202,15 @@ static struct recipe *any_recipe(unsigned *seed)
 	set_any(&recipe->user, seed, "1");
 	set_any(&recipe->home, seed, "/");
 	set_any(&recipe->directory, seed, "/");
-	char **optional[] = { &recipe->tls,      &recipe->image,
-			      &recipe->keep_tag, &recipe->build,
-			      &recipe->base_id,  &recipe->build_hash,
-			      &recipe->network,  &recipe->program_directory };
+	char **optional[] = {
+		&recipe->tls,        &recipe->image,   &recipe->keep_tag,         &recipe->build,
+		&recipe->build_hash, &recipe->network, &recipe->program_directory
+	};
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
 		if (next(seed, 2))
 			set_any(optional[i], seed, "");
 	push_any(&recipe->layers, seed);
-	push_any(&recipe->base_layers, seed);
+	push_any(&recipe->bases, seed);
 	push_any(&recipe->environment, seed);
 	push_any(&recipe->cap_add, seed);
 	for (unsigned i = 0, count = next(seed, 3); i < count; i++) {

@@ -5,6 +5,7 @@
 #include "unit/scratch.h"
 #include "unit/test.h"
 
+#include "engine/role/built.h"
 #include "engine/role/trust.h"
 
 #include <string.h>
@@ -194,6 +195,63 @@ static void a_damaged_file_is_an_error(void **state UNUSED)
 	}
 }
 
+static struct built built_of(const char *commit, const char *dockerfile, const char *inputs,
+			     const char *base)
+{
+	struct built built = { .address = xstrdup("unix:///e"),
+			       .image_id = xstrdup("sha256:1"),
+			       .commit = xstrdup_or_null(commit),
+			       .dockerfile = xstrdup(dockerfile),
+			       .inputs = xstrdup(inputs),
+			       .version = xstrdup("1") };
+	strvec_push(&built.bases, base);
+	return built;
+}
+
+static void what_was_built_is_kept_with_the_trust(void **state UNUSED)
+{
+	cleanup_role_source struct role_source source = { 0 };
+	cleanup_built struct built built = built_of("c", "d", "i", "a:1 sha256:2"), found = { 0 };
+	put_role();
+	source = read_role();
+	assert_int_equal(built_save(&deck, source.name, &built, NULL), 0);
+	assert_int_equal(built_load(&deck, source.name, &found, NULL), BUILT_NONE);
+	assert_int_equal(trust_give(&deck, &source, NULL), 0);
+	assert_int_equal(built_save(&deck, source.name, &built, NULL), 0);
+	assert_int_equal(trust_give(&deck, &source, NULL), 0);
+	assert_int_equal(built_load(&deck, source.name, &found, NULL), 0);
+	assert_null(built_difference(&built, &found));
+	assert_string_equal(found.image_id, "sha256:1");
+	assert_int_equal(trust_take(&deck, source.name, NULL), 0);
+	cleanup_built struct built gone = { 0 };
+	assert_int_equal(built_load(&deck, source.name, &gone, NULL), BUILT_NONE);
+}
+
+static void what_has_changed_since_a_build_is_named(void **state UNUSED)
+{
+	cleanup_built struct built before = built_of("c", "d", "i", "a:1 sha256:2");
+	const struct {
+		struct built now;
+		const char *difference;
+	} cases[] = {
+		{ built_of("x", "d", "i", "a:1 sha256:2"), "its commit" },
+		{ built_of("c", "x", "x", "b:1 sha256:2"), "its Dockerfile" },
+		{ built_of("c", "d", "x", "a:1 sha256:2"),
+		  "the files or the arguments of its build" },
+		{ built_of(NULL, "d", "i", "a:1 sha256:3"), "its commit, its base a:1" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct built now = cases[i].now;
+		cleanup_free char *difference = built_difference(&before, &now);
+		assert_string_equal(difference, cases[i].difference);
+		built_clear(&now);
+	}
+	replace_string(&before.version, "0");
+	cleanup_built struct built now = built_of("c", "d", "i", "a:1 sha256:2");
+	cleanup_free char *difference = built_difference(&before, &now);
+	assert_string_equal(difference, "agentdeck");
+}
+
 int main(void)
 {
 #define WITH_A_STORE(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -205,6 +263,8 @@ int main(void)
 		WITH_A_STORE(trust_is_listed_and_taken_back),
 		WITH_A_STORE(who_was_told_of_a_role_does_not_trust_it),
 		WITH_A_STORE(a_damaged_file_is_an_error),
+		WITH_A_STORE(what_was_built_is_kept_with_the_trust),
+		WITH_A_STORE(what_has_changed_since_a_build_is_named),
 	};
 #undef WITH_A_STORE
 	return cmocka_run_group_tests(tests, NULL, NULL);

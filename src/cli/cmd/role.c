@@ -23,7 +23,7 @@ static struct offer offer_directories(const struct app *line UNUSED, bool behind
 static void print_source(const struct app *app, const struct role_source *source,
 			 const struct strvec *lines)
 {
-	cleanup_json struct json_object *object = app->json ? json_of_role(source) : NULL;
+	cleanup_json struct json_object *object = app->json ? json_of_role(app, source) : NULL;
 	if (object)
 		print_json(object);
 	for (size_t i = 0; !object && i < lines->count; i++)
@@ -49,6 +49,7 @@ static int cmd_role_show(struct app *app, struct error *err)
 	if (read_source(app, &source, err) < 0)
 		return -1;
 	role_describe(&source, &lines);
+	role_describe_built(app, &source, &lines);
 	print_source(app, &source, &lines);
 	return 0;
 }
@@ -98,7 +99,7 @@ static void say_difference(const struct role_source *source, enum trust trust,
 static int cmd_role_diff(struct app *app, struct error *err)
 {
 	cleanup_role_source struct role_source source = { 0 };
-	cleanup_strvec struct strvec changes = { 0 };
+	cleanup_strvec struct strvec changes = { 0 }, built = { 0 };
 	enum trust trust;
 	if (read_source(app, &source, err) < 0 || role_source_digest(&source, err) < 0 ||
 	    trust_look(&app->deck, &source, &trust, &changes, err) < 0)
@@ -112,6 +113,9 @@ static int cmd_role_diff(struct app *app, struct error *err)
 		print_json(object);
 	} else {
 		say_difference(&source, trust, &changes);
+		role_describe_built(app, &source, &built);
+		for (size_t i = 0; i < built.count; i++)
+			say("%s", built.items[i]);
 	}
 	return trust == TRUST_SAME ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 #include "base/jsonio.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "engine/role/built.h"
 #include "engine/role/fetch.h"
 #include "model/settings/limits.h"
 
@@ -98,6 +99,19 @@ void role_describe(const struct role_source *source, struct strvec *ret)
 	role_judge(source, ret);
 }
 
+void role_describe_built(const struct app *app, const struct role_source *source,
+			 struct strvec *ret)
+{
+	cleanup_built struct built built = { 0 };
+	if (built_load(&app->deck, source->name, &built, NULL) != 0)
+		return;
+	add_line(ret, "Built:", built.image_id);
+	add_line(ret, "  in", built.address);
+	add_line(ret, "  by agentdeck", built.version);
+	add_line(ret, "  commit", built.commit);
+	add_lines(ret, "  from", &built.bases);
+}
+
 /* ---- for programs ---------------------------------------------------------------------------- */
 
 static struct json_object *json_of_findings(const struct role *role)
@@ -148,7 +162,21 @@ static struct json_object *json_of_questions(const struct role *role)
 	return array;
 }
 
-struct json_object *json_of_role(const struct role_source *source)
+static struct json_object *json_of_built(const struct app *app, const struct role_source *source)
+{
+	cleanup_built struct built built = { 0 };
+	if (built_load(&app->deck, source->name, &built, NULL) != 0)
+		return NULL;
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "image_id", built.image_id);
+	json_set_string(object, "address", built.address);
+	json_set_string(object, "version", built.version);
+	json_set_string(object, "commit", built.commit);
+	json_set_strings(object, "bases", &built.bases);
+	return object;
+}
+
+struct json_object *json_of_role(const struct app *app, const struct role_source *source)
 {
 	const struct role *role = &source->role;
 	struct json_object *object = json_object_new_object();
@@ -174,6 +202,7 @@ struct json_object *json_of_role(const struct role_source *source)
 	json_set_strings(object, "logins", &role->logins);
 	json_set(object, "commands", json_of_commands(role));
 	json_set(object, "questions", json_of_questions(role));
+	json_set(object, "built", json_of_built(app, source));
 	json_set(object, "findings", json_of_findings(role));
 	return object;
 }

@@ -20,8 +20,11 @@ char *role_path(const struct app *app, const char *word) MUST_USE;
 void role_judge(const struct role_source *source, struct strvec *ret);
 /* Append what will run, with which rights, and what role_judge() says.  The lines are visible. */
 void role_describe(const struct role_source *source, struct strvec *ret);
+/* Append which image it was built to last, and from what. */
+void role_describe_built(const struct app *app, const struct role_source *source,
+			 struct strvec *ret);
 /* Describe it for programs.  The caller puts it. */
-struct json_object *json_of_role(const struct role_source *source) MUST_USE;
+struct json_object *json_of_role(const struct app *app, const struct role_source *source) MUST_USE;
 
 /* Read the role of a new session in a container, with its digest: as the options say, else the
  * configuration.  ROLE_NOT_WISHED: it has none. */

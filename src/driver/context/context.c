@@ -16,6 +16,9 @@ struct packing {
 	const char *directory;  /* for messages */
 	const char *dockerfile; /* is never left out */
 	const char *text;       /* of the Dockerfile, in place of what is there now; or NULL */
+	const struct strvec *pins, *args; /* as in struct context */
+	char *unpinned;                   /* then: the text that the Dockerfile has */
+	mode_t mode;
 	struct tarfile tar;
 	struct ignore ignore;
 	uint64_t left; /* bytes */
@@ -25,6 +28,7 @@ struct packing {
 static void packing_clear(struct packing *packing)
 {
 	ignore_clear(&packing->ignore);
+	free(packing->unpinned);
 }
 
 /* Its path had no link when it was written down: an agent may have put one there since. */
@@ -67,6 +71,25 @@ static int too_big(const struct packing *packing, struct error *err)
 			 CONTEXT_MAX_FILES, packing->directory);
 }
 
+/* It is read once: what is pinned is what has the digest. */
+static int pack_dockerfile(struct packing *packing, int fd, mode_t mode, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	char part[4096];
+	ssize_t got;
+	while ((got = read(fd, part, sizeof(part))) > 0 && text.length <= CONTEXT_MAX_TEXT)
+		strbuf_add(&text, part, (size_t)got);
+	if (got < 0)
+		return error_set_file(err, errno, "read %s/%s", packing->directory,
+				      packing->dockerfile);
+	if (text.length > CONTEXT_MAX_TEXT || strlen(strbuf_text(&text)) != text.length)
+		return error_set(err, ERROR_INVALID, "%s/%s is no text, or is too long",
+				 packing->directory, packing->dockerfile);
+	packing->mode = mode;
+	packing->unpinned = strbuf_take(&text);
+	return tarfile_add_text(&packing->tar, packing->dockerfile, mode, packing->unpinned, err);
+}
+
 static int pack_file(struct packing *packing, int dirfd, const char *name, const char *path,
 		     struct error *err)
 {
@@ -84,6 +107,8 @@ static int pack_file(struct packing *packing, int dirfd, const char *name, const
 	packing->left -= (uint64_t)st.st_size;
 	if (packing->text && streq(path, packing->dockerfile))
 		return tarfile_add_text(&packing->tar, path, st.st_mode, packing->text, err);
+	if (packing->pins && streq(path, packing->dockerfile))
+		return pack_dockerfile(packing, fd, st.st_mode, err);
 	return tarfile_add_file(&packing->tar, path, st.st_mode, fd, (uint64_t)st.st_size, err);
 }
 
@@ -168,6 +193,24 @@ static const char *dockerfile_of(const struct context *context)
 	return context->dockerfile ? context->dockerfile : CONTEXT_DOCKERFILE;
 }
 
+/* The digest is that of what was packed before. */
+static int end_pinned(struct packing *packing, char ret_digest[static SHA256_TEXT_SIZE],
+		      struct error *err)
+{
+	struct tarfile whole = packing->tar;
+	char all[SHA256_TEXT_SIZE];
+	if (!packing->unpinned)
+		return error_set(err, ERROR_INVALID, "%s/%s is no file", packing->directory,
+				 packing->dockerfile);
+	whole.fd = -1;
+	cleanup_free char *text = dockerfile_pin(packing->unpinned, packing->args, packing->pins);
+	return tarfile_end(&whole, ret_digest, err) < 0 ||
+			       tarfile_add_text(&packing->tar, packing->dockerfile, packing->mode,
+						text, err) < 0
+		       ? -1
+		       : tarfile_end(&packing->tar, all, err);
+}
+
 int context_pack(const struct context *context, int tar, char ret_digest[static SHA256_TEXT_SIZE],
 		 struct error *err)
 {
@@ -178,6 +221,8 @@ int context_pack(const struct context *context, int tar, char ret_digest[static 
 	struct packing packing = { .directory = directory,
 				   .dockerfile = dockerfile_of(context),
 				   .text = context->text,
+				   .pins = context->pins,
+				   .args = context->args,
 				   .left = context->max_bytes ? context->max_bytes
 							      : CONTEXT_MAX_BYTES };
 	int r = open_directory(directory, &dirfd, err);
@@ -190,25 +235,29 @@ int context_pack(const struct context *context, int tar, char ret_digest[static 
 		return -1;
 	ignore_parse(strbuf_text(&ignored), &packing.ignore);
 	tarfile_begin(tar, &packing.tar);
-	return pack_names(&packing, dirfd, "", err) < 0
-		       ? -1
-		       : tarfile_end(&packing.tar, ret_digest, err);
+	if (pack_names(&packing, dirfd, "", err) < 0)
+		return -1;
+	return context->pins ? end_pinned(&packing, ret_digest, err)
+			     : tarfile_end(&packing.tar, ret_digest, err);
+}
+
+int context_text(const struct context *context, struct strbuf *ret, struct error *err)
+{
+	cleanup_close int dirfd = -1;
+	int r = open_directory(context->directory, &dirfd, err);
+	if (r == 0)
+		r = read_text(dirfd, context->directory, dockerfile_of(context), ret, err);
+	return r > 0 ? CONTEXT_NONE : r;
 }
 
 int context_bases(const struct context *context, struct dockerfile_bases *ret, struct error *err)
 {
-	cleanup_close int dirfd = -1;
 	cleanup_strbuf struct strbuf text = { 0 };
-	int r = open_directory(context->directory, &dirfd, err);
+	const int r = context_text(context, &text, err);
 	if (r == 0)
-		r = read_text(dirfd, context->directory, dockerfile_of(context), &text, err);
-	if (r < 0)
-		return -1;
-	if (r > 0)
-		return CONTEXT_NONE;
-	dockerfile_read_bases(strbuf_text(&text), context->args, ret);
-	if (!ret->unknown)
-		return 0;
+		dockerfile_read_bases(strbuf_text(&text), context->args, ret);
+	if (r != 0 || !ret->unknown)
+		return r;
 	cleanup_free char *shown = visible(ret->unknown);
 	return error_set(err, ERROR_INVALID,
 			 "%s/%s begins from %s, or copies from it, and it is not known which image "

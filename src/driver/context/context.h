@@ -30,8 +30,11 @@ struct context {
 	const char *dockerfile;    /* its path below the directory; NULL: CONTEXT_DOCKERFILE */
 	const char *text;          /* pack this text as the Dockerfile; NULL: that of the file */
 	const struct strvec *args; /* of the build, NAME=VALUE; NULL: none */
-	bool is_whole;             /* nothing is left out, and it needs no Dockerfile */
-	uint64_t max_bytes;        /* 0: CONTEXT_MAX_BYTES */
+	/* For dockerfile_pin(): the tar file has the Dockerfile twice, and the second one, which
+	 * counts, has these.  The digest is that of the directory.  NULL: none. */
+	const struct strvec *pins;
+	bool is_whole;      /* nothing is left out, and it needs no Dockerfile */
+	uint64_t max_bytes; /* 0: CONTEXT_MAX_BYTES */
 };
 
 /* Write the tar file into an open file (-1: only the digest is wanted).  ERROR_INVALID: it is too
@@ -39,6 +42,8 @@ struct context {
 int context_pack(const struct context *context, int tar, char ret_digest[static SHA256_TEXT_SIZE],
 		 struct error *err);
 
+/* The text of its Dockerfile. */
+int context_text(const struct context *context, struct strbuf *ret, struct error *err);
 /* The images that its Dockerfile needs.  ERROR_INVALID: one is not known, since it has a variable
  * without a value. */
 int context_bases(const struct context *context, struct dockerfile_bases *ret, struct error *err);

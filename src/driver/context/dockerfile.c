@@ -10,7 +10,6 @@ static const char blank[] = " \t\r";
 void dockerfile_bases_clear(struct dockerfile_bases *bases)
 {
 	strvec_clear(&bases->all);
-	free(bases->last);
 	free(bases->frontend);
 	free(bases->unknown);
 	*bases = (struct dockerfile_bases){ 0 };
@@ -24,6 +23,12 @@ struct reader {
 	struct strvec sources;     /* of COPY --from and RUN --mount=from */
 	char escape;               /* goes on with the next line */
 	struct dockerfile_bases *ret;
+	/* For dockerfile_pin(); pins NULL: nothing is written. */
+	const struct strvec *pins;
+	const char *text;
+	size_t begin, end; /* of the instruction in it */
+	size_t written;    /* so much of it is in out */
+	struct strbuf out;
 };
 
 static void reader_clear(struct reader *reader)
@@ -131,26 +136,40 @@ static const char *base_of(const struct reader *reader, const char *word)
 	return streq(word, "scratch") ? "" : word;
 }
 
+/* Write the instruction with another image, if there is one for it. */
+static void pin(struct reader *reader, const char *options, const char *image, const char *name)
+{
+	const char *other = value_of(reader->pins, image, strlen(image));
+	if (!other || base_of(reader, image) != image)
+		return;
+	strbuf_add(&reader->out, reader->text + reader->written, reader->begin - reader->written);
+	strbuf_addf(&reader->out, "FROM %s%s%s%s", options, other, name ? " AS " : "",
+		    or_empty(name));
+	reader->written = reader->end;
+}
+
 /* [--OPTION=...] IMAGE [AS NAME] */
 static void read_from(struct reader *reader, char *words)
 {
 	const char *image = NULL, *word, *name = NULL;
+	cleanup_strbuf struct strbuf options = { 0 };
 	while ((word = strsep(&words, blank))) {
-		if (!*word || (!image && starts_with(word, "--")))
-			continue;
-		if (!image)
+		if (!image && starts_with(word, "--"))
+			strbuf_addf(&options, "%s ", word);
+		else if (!image && *word)
 			image = word;
-		else if (strcasecmp(word, "as") != 0)
+		else if (*word && strcasecmp(word, "as") != 0)
 			name = word;
 	}
 	if (!image)
 		return;
 	cleanup_free char *expanded = expand(reader, image);
+	if (expanded && reader->pins)
+		pin(reader, strbuf_text(&options), expanded, name);
 	if (!expanded)
 		note_unknown(reader, image);
 	cleanup_free char *base = xstrdup(expanded ? base_of(reader, expanded) : "");
 	add_base(reader, base);
-	replace_string(&reader->ret->last, *base ? base : NULL);
 	strvec_push(&reader->names, or_empty(name));
 	strvec_push(&reader->bases, base);
 }
@@ -280,7 +299,11 @@ static void read_lines(struct reader *reader, char *rest)
 	cleanup_strbuf struct strbuf whole = { 0 };
 	cleanup_free char *until = NULL;
 	bool is_head = true;
+	const char *const copy = rest, *const last = rest + strlen(rest);
 	for (char *line; (line = strsep(&rest, "\n"));) {
+		if (!whole.length)
+			reader->begin = (size_t)(line - copy);
+		reader->end = (size_t)((rest ? rest - 1 : last) - copy);
 		char *text = line + strspn(line, blank);
 		if (until) {
 			text[strcspn(text, "\r")] = '\0';
@@ -298,6 +321,19 @@ static void read_lines(struct reader *reader, char *rest)
 	}
 	if (whole.length)
 		free(end_instruction(reader, &whole));
+}
+
+char *dockerfile_pin(const char *text, const struct strvec *args, const struct strvec *pins)
+{
+	cleanup_free char *copy = xstrdup(text);
+	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+	CLEANUP(reader_clear)
+	struct reader reader = {
+		.args = args, .escape = '\\', .ret = &bases, .pins = pins, .text = text
+	};
+	read_lines(&reader, copy);
+	strbuf_adds(&reader.out, text + reader.written);
+	return strbuf_take(&reader.out);
 }
 
 void dockerfile_read_bases(const char *text, const struct strvec *args,

@@ -158,6 +158,7 @@ struct engine_image {
 	char *id;
 	struct strvec layers; /* diff ids */
 	struct strvec tags;
+	char *digest;               /* "NAME@DIGEST" in a registry, or NULL */
 	struct json_object *labels; /* owned, or NULL */
 };
 void engine_image_clear(struct engine_image *image);

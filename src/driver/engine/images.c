@@ -11,6 +11,7 @@ void engine_image_clear(struct engine_image *image)
 	free(image->id);
 	strvec_clear(&image->layers);
 	strvec_clear(&image->tags);
+	free(image->digest);
 	json_object_put(image->labels);
 	*image = (struct engine_image){ 0 };
 }
@@ -28,6 +29,9 @@ static int read_image(const struct json_object *answer, struct engine_image *ret
 	};
 	json_get_strings(json_get_object(answer, "RootFS"), "Layers", &ret->layers);
 	json_get_strings(answer, "RepoTags", &ret->tags);
+	cleanup_strvec struct strvec digests = { 0 };
+	json_get_strings(answer, "RepoDigests", &digests);
+	ret->digest = xstrdup_or_null(digests.count ? digests.items[0] : NULL);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/jsonio.h"
 #include "base/linediff.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #define NAME "roles.json"
@@ -26,7 +27,11 @@ static int load(const struct deck *deck, struct json_object **ret, struct error 
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *root = NULL;
-	const int r = fs_read(store_state_directory(deck->store), NAME, MAX_FILE, &text, err);
+	cleanup_close int own = deck->store
+					? -1
+					: open(deck->paths.state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int directory = deck->store ? store_state_directory(deck->store) : own;
+	const int r = directory < 0 ? 1 : fs_read(directory, NAME, MAX_FILE, &text, err);
 	if (r > 0) {
 		*ret = json_object_new_object();
 		return 0;
@@ -143,6 +148,33 @@ int trust_take(const struct deck *deck, const char *file, struct error *err)
 	if (!is_trusted(json_get_object(root, file)))
 		return TRUST_ABSENT;
 	json_object_object_del(root, file);
+	return save(deck, root, err);
+}
+
+int trust_get_built(const struct deck *deck, const char *name, struct json_object **ret,
+		    struct error *err)
+{
+	cleanup_json struct json_object *root = NULL;
+	if (load(deck, &root, err) < 0)
+		return -1;
+	const struct json_object *entry = json_get_object(root, name);
+	struct json_object *built = json_get_object(entry, "built");
+	if (!is_trusted(entry) || !built)
+		return TRUST_ABSENT;
+	*ret = json_object_get(built);
+	return 0;
+}
+
+int trust_put_built(const struct deck *deck, const char *name, struct json_object *built,
+		    struct error *err)
+{
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_json struct json_object *root = NULL, *mine = built;
+	if (lock_file(deck, &lock, err) < 0 || load(deck, &root, err) < 0)
+		return -1;
+	if (!is_trusted(json_get_object(root, name)))
+		return 0;
+	json_set(json_make_object(root, name), "built", TAKE_PTR(mine));
 	return save(deck, root, err);
 }
 

@@ -38,5 +38,12 @@ int trust_give(const struct deck *deck, const struct role_source *source, struct
 /* file: as in struct trusted.  TRUST_ABSENT: it was not trusted. */
 enum { TRUST_ABSENT = 1 };
 int trust_take(const struct deck *deck, const char *file, struct error *err);
+/* An object of built.c, about the image of a role that is trusted.  TRUST_ABSENT: there is none.
+ * *ret is the caller's. */
+int trust_get_built(const struct deck *deck, const char *name, struct json_object **ret,
+		    struct error *err);
+/* Takes the object.  A role that is not trusted gets none. */
+int trust_put_built(const struct deck *deck, const char *name, struct json_object *built,
+		    struct error *err);
 /* All of them. */
 int trust_list(const struct deck *deck, struct trusted_list *ret, struct error *err);

@@ -113,11 +113,12 @@ static int check_build(const struct recreate_facts *facts, const char *word, str
 	if (facts->base == IMAGE_UNKNOWN)
 		return refuse_unknown("the base of its image", word, err);
 	if (facts->base == IMAGE_GONE)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "%s: image %s is gone, and so is %s, which its build begins from: "
-				 "load that one, then build again (tier 3) with: agentdeck start "
-				 "%s --rebuild",
-				 word, image, or_what(facts->base_name, "the image"), word);
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"%s: image %s is gone, and so is %s, which its build begins from: "
+			"download or load that one, then build again (tier 3) with: agentdeck start "
+			"%s --rebuild",
+			word, image, or_what(facts->base_name, "the image"), word);
 	if (!facts->may_rebuild)
 		return error_set(err, ERROR_INVALID,
 				 "%s: image %s is gone and needs a rebuild from %s%s (tier 3): "

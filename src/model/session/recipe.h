@@ -81,8 +81,9 @@ struct recipe {
 	char *build_file;         /* the Dockerfile below that directory; NULL: "Dockerfile" */
 	char *build_target;       /* its stage; NULL: the last one */
 	struct strvec build_args; /* NAME=VALUE */
-	char *base_id;            /* image that the Dockerfile begins FROM, or NULL */
-	struct strvec base_layers;
+	/* Images that the Dockerfile begins FROM, as they were when it was built first: "NAME ID",
+	 * or "NAME ID NAME@DIGEST" where a registry has it. */
+	struct strvec bases;
 	char *role;        /* the devcontainer.json that it comes from, or NULL */
 	char *role_digest; /* of what its user trusted then (engine/role/trust.h) */
 	/* Of a role from a Git repository: where it is, the ref that its user named (or NULL), and

@@ -12,6 +12,7 @@
  *   reach.c    are the container's files, socket and processes those of this host?
  *   logins.c   the logins that it has (logins.h)
  *   build.c    the image of a Dockerfile (build.h)
+ *   bases.c    what its build begins from (bases.h)
  *   pull.c     an image of a registry (pull.h)
  *   saying.c   what other programs say meanwhile (saying.h)
  *   begin.c    begin: the container, the agent in it, the window on it

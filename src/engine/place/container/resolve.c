@@ -356,8 +356,7 @@ static int settle_image(struct engine *engine, const char *image, struct recipe 
 	/* The image was not built from a directory that we know. */
 	replace_string(&recipe->build, NULL);
 	replace_string(&recipe->build_hash, NULL);
-	replace_string(&recipe->base_id, NULL);
-	strvec_clear(&recipe->base_layers);
+	strvec_clear(&recipe->bases);
 	return 0;
 }
 
