@@ -315,6 +315,14 @@ case_completion_knows_values() {
 	grep -qx 'table id,path' <<<"$(candidates list --format 'table id,pa')" || fail "a list of columns"
 	! grep -q ',id' <<<"$(candidates list --format 'table id,pa')" || fail "a column twice"
 	[ "$(candidates completion '' | paste -sd ' ')" = "bash zsh fish" ] || fail "shells"
+	# a role, and a value that may be left out
+	printf '[roles.web]\nsource = "~/web"\n' >>"$AGENTDECK_HOME/config.toml"
+	for word in 'launch --role' 'role check' 'fork x --role'; do
+		# shellcheck disable=SC2086  # words
+		[ "$(agentdeck help --complete -- $word '' | paste -sd ' ')" = $'directories web\t~/web' ] || fail "roles of $word"
+	done
+	[ "$(agentdeck help --complete -- launch --devcontainer=)" = files ] || fail "files of --devcontainer="
+	[ "$(agentdeck help --complete -- launch --container=)" = none ] || fail "files of --container="
 	# session set
 	for field in $(candidates session set "it's a: b" ''); do
 		case $field in

@@ -32,7 +32,7 @@ struct container_options {
 		  TO_TEXT(member.build) },                                                         \
 		{ 0, "role", "WHAT",                                                               \
 		  "make its container as a devcontainer.json says: its directory, or URL[@REF]",   \
-		  TO_VALUE(member.role, VALUE_DIRECTORY) },                                        \
+		  TO_VALUE(member.role, VALUE_ROLE) },                                             \
 		{ 0, "devcontainer", "[=FILE]",                                                    \
 		  "the same with the devcontainer.json of the project itself",                     \
 		  TO_VALUE(member.devcontainer, VALUE_FILE) },                                     \

@@ -15,9 +15,9 @@ static int read_source(const struct app *app, struct role_source *ret, struct er
 }
 
 /* A URL is also fine. */
-static struct offer offer_directories(const struct app *line UNUSED, bool behind_dashes UNUSED)
+static struct offer offer_roles(const struct app *line UNUSED, bool behind_dashes UNUSED)
 {
-	return (struct offer){ .kind = VALUE_DIRECTORY };
+	return (struct offer){ .kind = VALUE_ROLE };
 }
 
 static void print_source(const struct app *app, const struct role_source *source,
@@ -189,7 +189,7 @@ const struct command command_role_check = {
 	.summary = "say what of a devcontainer.json runs, asks or is refused",
 	.kind = COMMAND_READS,
 	.flags = NEEDS_DECK | HAS_JSON,
-	.offer = offer_directories,
+	.offer = offer_roles,
 	.run = cmd_role_check,
 };
 
@@ -199,7 +199,7 @@ const struct command command_role_show = {
 	.summary = "show the environment that a devcontainer.json describes",
 	.kind = COMMAND_READS,
 	.flags = NEEDS_DECK | HAS_JSON,
-	.offer = offer_directories,
+	.offer = offer_roles,
 	.run = cmd_role_show,
 };
 
@@ -209,7 +209,7 @@ const struct command command_role_diff = {
 	.arguments = "[WHAT]",
 	.summary = "show what has changed in a role since you trusted it",
 	.flags = NEEDS_STORE | HAS_JSON,
-	.offer = offer_directories,
+	.offer = offer_roles,
 	.run = cmd_role_diff,
 };
 
@@ -219,7 +219,7 @@ const struct command command_role_trust = {
 	.arguments = "[WHAT]",
 	.summary = "let sessions use a role as it is now",
 	.flags = NEEDS_STORE | HAS_JSON,
-	.offer = offer_directories,
+	.offer = offer_roles,
 	.run = cmd_role_trust,
 };
 
@@ -229,7 +229,7 @@ const struct command command_role_untrust = {
 	.arguments = "[WHAT]",
 	.summary = "ask again before a session uses a role",
 	.flags = NEEDS_STORE | HAS_JSON,
-	.offer = offer_directories,
+	.offer = offer_roles,
 	.run = cmd_role_untrust,
 };
 

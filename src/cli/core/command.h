@@ -30,6 +30,7 @@ enum value_kind {
 	VALUE_GROUP,
 	VALUE_PROFILE,
 	VALUE_DIRECTORY,
+	VALUE_ROLE, /* a name of [roles], or a directory */
 	VALUE_FILE,
 	VALUE_PROGRAM,
 	VALUE_COMMAND,

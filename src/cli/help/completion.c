@@ -71,6 +71,7 @@ static const char *native_name(enum value_kind kind, const char *typed)
 {
 	switch (kind) {
 	case VALUE_DIRECTORY:
+	case VALUE_ROLE:
 		return "directories";
 	case VALUE_SESSION:
 		return strchr(typed, '/') ? "directories" : "none";
@@ -127,6 +128,17 @@ static int answer(const struct candidates *to, struct app *app, const struct app
 	return candidates_offer(to, app, line, &offer, err);
 }
 
+/* "--devcontainer=": a line is complete without that value, so no reader of lines asks for it. */
+static const struct command_option *optional_option(const struct app *line, const char *flag)
+{
+	const struct command_option *option = line->command ? line->command->options : NULL;
+	for (; option && option->name; option++)
+		if (starts_with(or_empty(option->argument), "[=") &&
+		    streq(option->name, flag + strlen("--")))
+			return option;
+	return NULL;
+}
+
 int print_candidates(FILE *out, struct app *app, const struct strvec *words, struct error *err)
 {
 	cleanup_app struct app line = { .profile = app->profile };
@@ -144,6 +156,8 @@ int print_candidates(FILE *out, struct app *app, const struct strvec *words, str
 	if (equals)
 		argv[argc++] = flag;
 	parse_unfinished(&line, argc, argv, &place);
+	if (equals && !place.option)
+		place.option = optional_option(&line, flag);
 	if (deck_open(line.profile, "complete", &app->deck, err) < 0)
 		return -1;
 	const struct candidates to = { out, prefix, equals ? equals + 1 : word };

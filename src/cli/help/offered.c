@@ -199,6 +199,13 @@ static void put_keys(const struct candidates *to, bool tables)
 			candidates_put(to, key->path, key->about);
 }
 
+/* name, source, name, source */
+static void put_roles(const struct candidates *to, const struct strvec *roles)
+{
+	for (size_t i = 0; i + 1 < roles->count; i += 2)
+		candidates_put(to, roles->items[i], roles->items[i + 1]);
+}
+
 /* The keys below a table, whose names are the user's: only once the table is typed, since they are
  * many. */
 static int put_members(const struct candidates *to, struct app *app, struct error *err)
@@ -264,6 +271,9 @@ static int put_kind(const struct candidates *to, struct app *app, const struct a
 	case VALUE_KEY_TO_SET:
 		put_keys(to, false);
 		return put_members(to, app, err);
+	case VALUE_ROLE:
+		put_roles(to, &app->deck.settings.roles);
+		return 0;
 	case VALUE_PROFILE:
 		return put_profiles(to, app, err);
 	case VALUE_COMMAND:
