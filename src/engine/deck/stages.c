@@ -36,6 +36,7 @@ const char *stage_name(enum stage stage)
 		[STAGE_IMAGE] = "image",
 		[STAGE_WORKSPACE] = "workspace",
 		[STAGE_NETWORK] = "network",
+		[STAGE_SIDECAR] = "sidecar",
 		[STAGE_CAPSULE] = "capsule",
 		[STAGE_WINDOW] = "window",
 	};
