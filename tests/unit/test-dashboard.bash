@@ -370,7 +370,8 @@ case_a_storm_of_resizes_keeps_what_is_typed() {
 	"${terminal[@]}" "${sizes[@]}" resize-window -x 200 -y 24
 	await "^Send to solo: $(printf '%.s0123456789' {1..10})\$" && keys Escape
 	"${terminal[@]}" resize-window -x 1 -y 1 \; resize-window -x 40 -y 12
-	await '^Enter start and attach' && look list-40x12
+	await '^Enter start and attach' && await '^What you typed is kept' && keys Home
+	await_gone 'What you typed' && look list-40x12
 	# so does the form
 	keys c
 	await 'new session' && keys -l /tmp
@@ -398,7 +399,7 @@ case_a_start_ends_with_what_the_agent_says() {
 	# what is awaited is not what came of it
 	await '^web: started, conversation [0-9a-f-]+ *$' && await '○ web'
 	keys x
-	await 'Stop web' && keys x
+	await 'Stop web' && keys y
 	await '· web .* stopped' && keys q
 	await 'ended: 0'
 	environment+=(AGENTDECK_DEMO_START_DELAY_MS=0 AGENTDECK_DEMO_EXIT_AT_START=3)
@@ -1249,7 +1250,7 @@ case_keys_are_those_of_the_configuration() {
 	open 80 24
 	await "'halt=x' in \[ui\] keys: write ACTION=KEY" && await 'F10 quit'
 	keys X
-	await 'Stop solo\?' && await 'y or X yes'
+	await 'Stop solo\?' && await 'y yes'
 	keys n x
 	await 'x does nothing here'
 	keys F10
@@ -1272,7 +1273,7 @@ case_every_place_has_the_keys_of_the_configuration() {
 	await 'Q does nothing here; F9 lists the keys' && keys m
 	await '^Send to solo:' && await '^Ctrl-S do it  Ctrl-G cancel' && keys Enter
 	await 'F9 help' && keys x
-	await 'Enter Back  1 or x yes  Esc cancel  F3, F4 choose' && keys Escape
+	await 'Enter Back  1 yes  Esc cancel  F3, F4 choose' && keys Escape
 	await 'F9 help' && keys c
 	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T complete  Ctrl-O recent  Ctrl-K empty' && keys C-n
 	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T next  Left, \+ choose  Ctrl-K empty' && keys Tab C-g

@@ -177,6 +177,12 @@ static const struct screen screens[] = {
 	{ "footer-group", "Down Down Down Down Down", .size = { 80, 24 } },
 	{ "footer-stopped", "End", .size = { 80, 24 } },
 	{ "footer-error", "Down Down Down", .size = { 80, 24 } },
+	{ "error-40x12", "Down Down Down", .size = { 40, 12 } },
+	{ "long-news-80x24",
+	  "Down Down Down d y",
+	  { 80, 24 },
+	  .news = "Removed broken build. Its conversation 0a1b2c3d stays with claude. To restore "
+		  "it: agentdeck undo 0a1b2c3d" },
 	{ "footer-after", "Down Down Down d y", { 80, 24 }, .news = "Removed broken build." },
 	{ "refused-line", "m 'hello Enter", { 80, 24 }, .refusal = "its agent asks something else" },
 	{ "many-starts", "Down Down Down Down Down Space s", .size = { 80, 24 } },
@@ -302,6 +308,7 @@ struct play {
 	const struct screen *screen;
 	struct ui *ui;
 	struct wall wall;
+	struct strvec ran; /* the words of the last command */
 };
 
 static void press(struct play *play, key_code key)
@@ -312,6 +319,10 @@ static void press(struct play *play, key_code key)
 		wall_key(&play->wall, ui, key, &wish);
 	else
 		ui_key(ui, key, &wish);
+	if (wish.kind == WISH_RUN) {
+		strvec_clear(&play->ran);
+		strvec_push_all(&play->ran, &wish.words);
+	}
 	answer(ui, play->screen, &wish);
 	if (play->screen->replies && ui->search)
 		list_search_replies(ui->list, play->screen->replies);
@@ -344,6 +355,13 @@ static void type(struct play *play)
 		}
 		show(play);
 	}
+}
+
+static void play_free(struct play *play)
+{
+	strvec_clear(&play->ran);
+	wall_free(&play->wall);
+	ui_free(play->ui);
 }
 
 static struct ui *open_deck(const struct screen *screen, const struct json_object *saved)
@@ -382,8 +400,7 @@ static char *play_screen(const struct screen *screen)
 	}
 	char *text = face_text(screen->how & STYLED);
 	face_end();
-	wall_free(&play.wall);
-	ui_free(play.ui);
+	play_free(&play);
 	return text;
 }
 
@@ -452,6 +469,42 @@ static void each_screen_is_as_it_was_looked_at(void **state UNUSED)
 	assert_int_equal(differ, 0);
 }
 
+/* As a new user, with fourteen live sessions and two hundred stopped ones. */
+static void what_waits_is_answered_within_three_keys(void **state UNUSED)
+{
+	static const struct {
+		const char *screen;
+		key_code keys[3];
+		const char *command;
+	} cases[] = {
+		{ "approve-80x24", { 'A', 'y' }, "approve --question d1 --" },
+		{ "choices-80x24",
+		  { 'A', '2', KEY_CODE_ENTER },
+		  "approve --question d1 --choice=2 --" },
+	};
+	for (size_t i = 0; has_tic && i < ARRAY_SIZE(cases); i++) {
+		const struct screen *screen = screens;
+		while (!streq(screen->name, cases[i].screen))
+			screen++;
+		CLEANUP(play_free)
+		struct play play = { .screen = screen, .ui = open_deck(screen, NULL) };
+		face_begin(&(struct face){ .columns = 80, .rows = 24 });
+		show(&play);
+		cleanup_free char *first = face_text(false);
+		face_end();
+		/* Whom, and by which key. */
+		assert_non_null(strstr(first, "\n? api: fix login waits for you since 11:47"));
+		assert_non_null(strstr(first, "\nA approve  D deny  "));
+		for (size_t k = 0; k < ARRAY_SIZE(cases[i].keys) && cases[i].keys[k]; k++)
+			press(&play, cases[i].keys[k]);
+		assert_true(play.ran.count);
+		const char *id = play.ran.items[play.ran.count - 1];
+		assert_string_equal(list_find(play.ui->list, id)->title, "api: fix login");
+		cleanup_free char *ran = strvec_join(&play.ran, " ");
+		assert_true(starts_with(ran, cases[i].command));
+	}
+}
+
 static void each_change_has_a_screen(void **state UNUSED)
 {
 	assert_int_equal(ARRAY_SIZE(changes), 20);
@@ -469,6 +522,7 @@ int main(int argc UNUSED, char *argv[])
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_screen_is_as_it_was_looked_at),
 		cmocka_unit_test(each_change_has_a_screen),
+		cmocka_unit_test(what_waits_is_answered_within_three_keys),
 	};
 	only = argv + 1;
 	is_update = *only && streq(*only, "--update");

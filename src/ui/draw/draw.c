@@ -169,8 +169,8 @@ static void draw_blank(size_t row)
 	term_put(row, 0, term_columns(), TONE_PLAIN, blank);
 }
 
-/* What went wrong is read to its end: over the end of the list. */
-static void draw_failure(const char *text, size_t row)
+/* What is told is read to its end: over the end of what is above. */
+static void draw_told(const char *text, size_t row, enum tone tone)
 {
 	const size_t width = term_columns();
 	cleanup_strvec struct strvec lines = { 0 };
@@ -185,7 +185,7 @@ static void draw_failure(const char *text, size_t row)
 	for (size_t i = 0; i < lines.count; i++) {
 		const size_t here = row + 1 + i - lines.count;
 		draw_blank(here);
-		term_put(here, 0, width, TONE_ERROR, lines.items[i]);
+		term_put(here, 0, width, tone, lines.items[i]);
 	}
 }
 
@@ -210,6 +210,10 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 		item = list_longest_waiting(ui->list);
 	if (!item)
 		return;
+	if (item->doing == DOING_ERROR && *item->reason) {
+		draw_told(item->reason, row, TONE_ERROR);
+		return;
+	}
 	if (item->doing != DOING_WAITING) {
 		term_put(row, 0, width, TONE_FAINT, *item->reason ? item->reason : item->directory);
 		return;
@@ -230,7 +234,7 @@ static void draw_recipient(const struct ui *ui, size_t row)
 {
 	const struct item *item = ui_previewed(ui);
 	if (ui->message)
-		draw_failure(ui->message, row - 1);
+		draw_told(ui->message, row - 1, TONE_ERROR);
 	if (!item)
 		return;
 	cleanup_free char *text = xasprintf("%s You type for %s (%s)%s%s", draw_sign(item->doing),
@@ -251,14 +255,12 @@ static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 		draw_recipient(ui, row);
 	} else if (ui->mode == MODE_LINE) {
 		if (ui->message && ui->is_bad)
-			draw_failure(ui->message, row - 1);
+			draw_told(ui->message, row - 1, TONE_ERROR);
 		draw_input(ui, row, ui->question);
 	} else if (ui->mode == MODE_LOOKING) {
 		term_put(row, 0, width, TONE_WARNING, ui->question);
-	} else if (ui->message && ui->is_bad) {
-		draw_failure(ui->message, row);
 	} else if (ui->message) {
-		term_put(row, 0, width, TONE_PLAIN, ui->message);
+		draw_told(ui->message, row, ui->is_bad ? TONE_ERROR : TONE_PLAIN);
 	} else if (filter_is_on(ui)) {
 		cleanup_free char *text = filter_text(ui);
 		term_put(row, 0, width, TONE_FAINT, text);

@@ -179,7 +179,8 @@ static void lay_out_choices(const struct dialog *dialog, size_t columns, bool is
 			    struct dialog_page *page)
 {
 	static const struct style prompt = { PART_PROMPT, false, "", "" };
-	if (!is_short)
+	const struct question *question = &dialog->question;
+	if (!is_short && (question->lines.count || question->evidence_count))
 		add_words(page, &prompt, columns, "");
 	add_words(page, &prompt, columns, dialog->question.prompt);
 	for (size_t i = 0; i < dialog->question.choice_count; i++)
