@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Larger files are not compared line by line. */
-enum { COMPARED_MOST = 4 << 20 };
+enum { COMPARED_MOST = 4 << 20, FEW_PATHS = 1000 };
 
 static struct changes *changes_of(const struct repository *repository)
 {
@@ -292,18 +292,74 @@ static git_tree *tree_of(git_repository *git, const git_oid *oid)
 	return tree;
 }
 
+/* False: there are too many. */
+static bool add_differences(git_repository *git, const git_tree *const trees[2], const char *prefix,
+			    int depth, struct strvec *ret);
+
+static bool add_difference(git_repository *git, const git_tree_entry *one,
+			   const git_tree_entry *other, const char *path, int depth,
+			   struct strvec *ret)
+{
+	git_tree *trees[2] = { NULL, NULL };
+	bool is_done = true;
+	if (git_oid_equal(git_tree_entry_id(one), git_tree_entry_id(other)) &&
+	    git_tree_entry_filemode(one) == git_tree_entry_filemode(other))
+		return true;
+	if (git_tree_entry_type(one) != GIT_OBJECT_TREE ||
+	    git_tree_entry_type(other) != GIT_OBJECT_TREE) {
+		strvec_push(ret, path);
+		return true;
+	}
+	cleanup_free char *prefix = xasprintf("%s/", path);
+	is_done = git_tree_lookup(&trees[0], git, git_tree_entry_id(one)) == 0 &&
+		  git_tree_lookup(&trees[1], git, git_tree_entry_id(other)) == 0 &&
+		  add_differences(git, (const git_tree *const *)trees, prefix, depth + 1, ret);
+	git_tree_free(trees[0]);
+	git_tree_free(trees[1]);
+	return is_done;
+}
+
+/* The entries that two trees have differently.  libgit2 would read every directory of both, also
+ * those that are the same. */
+static bool add_differences(git_repository *git, const git_tree *const trees[2], const char *prefix,
+			    int depth, struct strvec *ret)
+{
+	bool is_done = depth < LOOK_DIRECTORIES_DEEP;
+	for (size_t side = 0; side < 2; side++) {
+		const git_tree *tree = trees[side], *other = trees[!side];
+		for (size_t i = 0; is_done && i < git_tree_entrycount(tree); i++) {
+			const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
+			const char *name = git_tree_entry_name(entry);
+			const git_tree_entry *match = git_tree_entry_byname(other, name);
+			cleanup_free char *path = xasprintf("%s%s", prefix, name);
+			if (!match)
+				strvec_push(ret, path);
+			else if (side == 0)
+				is_done = add_difference(git, entry, match, path, depth, ret);
+			is_done &= ret->count <= FEW_PATHS;
+		}
+	}
+	return is_done;
+}
+
 static void list_files(const struct repository *repository, const struct points *points)
 {
-	git_diff_options options = options_of(NULL);
-	/* Between two commits no submodule is opened. */
-	options.flags &= ~(uint32_t)GIT_DIFF_IGNORE_SUBMODULES;
+	cleanup_strvec struct strvec paths = { 0 };
 	git_tree *after = tree_of(repository->git, &points->head);
 	git_tree *before = points->has_base ? tree_of(repository->git, &points->base) : NULL;
+	const git_tree *const both[] = { before, after };
 	git_diff *diff = NULL;
+	const bool are_few = before && after &&
+			     add_differences(repository->git, both, "", 0, &paths);
+	git_diff_options options = options_of(are_few ? &paths : NULL);
+	/* Between two commits no submodule is opened. */
+	options.flags &= ~(uint32_t)GIT_DIFF_IGNORE_SUBMODULES;
+	const bool are_same = are_few && !paths.count;
 	if (!after || (points->has_base && !before) ||
-	    git_diff_tree_to_tree(&diff, repository->git, before, after, &options) < 0)
+	    (!are_same &&
+	     git_diff_tree_to_tree(&diff, repository->git, before, after, &options) < 0))
 		look_failed(repository, "its commits cannot be compared");
-	else
+	else if (diff)
 		take_files(repository, diff);
 	git_diff_free(diff);
 	git_tree_free(before);

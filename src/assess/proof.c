@@ -126,20 +126,85 @@ bool proof_find(const struct repository *repository, git_index *index, struct ti
 			continue;
 		/* The file is there, so the flag to leave it out hides it. */
 		entry->flags_extended &= (uint16_t)~GIT_INDEX_ENTRY_SKIP_WORKTREE;
-		file->is_unchanged = is_unchanged(root, entry, file, &written);
-		explained += file->is_unchanged;
+		file->unchanged = is_unchanged(root, entry, file, &written) ? entry : NULL;
+		explained += file->unchanged != NULL;
 	}
 	for (size_t i = 0; is_clean && i < count; i++)
 		explained += needs_no_file(root, git_index_get_byindex(index, i));
 	return is_clean && explained == count && !look_is_over(repository->look);
 }
 
-void proof_mark(git_index *index, const struct tree *tree)
+/* ---- what is staged ---- */
+
+/* The next entry.  The index has them in the order of trees, which sort a directory as its name and
+ * a slash. */
+struct staged {
+	git_index *index;
+	size_t next;
+};
+
+static const char *mode_text(uint32_t mode)
+{
+	switch (mode) {
+	case GIT_FILEMODE_BLOB:
+		return "100644 ";
+	case GIT_FILEMODE_BLOB_EXECUTABLE:
+		return "100755 ";
+	case GIT_FILEMODE_LINK:
+		return "120000 ";
+	case GIT_FILEMODE_COMMIT:
+		return "160000 ";
+	default:
+		return NULL;
+	}
+}
+
+/* The id that the directory has as a tree: its path is so much of the next entry's. */
+static bool hash_directory(struct staged *staged, const char *path, size_t length, int depth,
+			   git_oid *ret)
+{
+	const git_index_entry *entry;
+	cleanup_strbuf struct strbuf tree = { 0 };
+	if (depth > LOOK_DIRECTORIES_DEEP)
+		return false;
+	while ((entry = git_index_get_byindex(staged->index, staged->next)) &&
+	       strncmp(entry->path, path, length) == 0) {
+		const char *name = entry->path + length, *slash = strchr(name, '/');
+		const char *mode = slash ? "40000 " : mode_text(entry->mode);
+		git_oid id = entry->id;
+		if (!slash)
+			staged->next++;
+		else if (!hash_directory(staged, entry->path, (size_t)(slash + 1 - entry->path),
+					 depth + 1, &id))
+			return false;
+		if (!mode)
+			return false;
+		strbuf_adds(&tree, mode);
+		strbuf_add(&tree, name, slash ? (size_t)(slash - name) : strlen(name));
+		strbuf_add(&tree, "", 1);
+		strbuf_add(&tree, (const char *)id.id, sizeof(id.id));
+	}
+	return git_odb_hash(ret, strbuf_text(&tree), tree.length, GIT_OBJECT_TREE) == 0;
+}
+
+bool proof_is_committed(const struct repository *repository, git_index *index)
+{
+	git_oid id;
+	git_commit *head = NULL;
+	struct staged staged = { .index = index };
+	const bool is_same = git_reference_name_to_id(&id, repository->git, "HEAD") == 0 &&
+			     git_commit_lookup(&head, repository->git, &id) == 0 &&
+			     hash_directory(&staged, "", 0, 0, &id) &&
+			     git_oid_equal(&id, git_commit_tree_id(head));
+	git_commit_free(head);
+	return is_same;
+}
+
+void proof_mark(const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++)
-		if (tree->files[i].is_unchanged)
-			writable(git_index_get_bypath(index, tree->files[i].path, 0))->flags |=
-				GIT_INDEX_ENTRY_VALID;
+		if (tree->files[i].unchanged)
+			tree->files[i].unchanged->flags |= GIT_INDEX_ENTRY_VALID;
 }
 
 void proof_unmark(git_index *index, const char *path)

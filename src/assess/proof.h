@@ -18,7 +18,11 @@ struct timespec proof_index_time(const struct repository *repository);
 bool proof_find(const struct repository *repository, git_index *index, struct timespec written,
 		struct tree *tree);
 
+/* Is what the index has the tree of HEAD?  By its hash, which takes a third of the time of a
+ * comparison.  False: perhaps. */
+bool proof_is_committed(const struct repository *repository, git_index *index);
+
 /* Let libgit2 take the unchanged files for that (GIT_INDEX_ENTRY_VALID).  But it then overlooks
  * that such a file is staged, so what is staged is unmarked again. */
-void proof_mark(git_index *index, const struct tree *tree);
+void proof_mark(const struct tree *tree);
 void proof_unmark(git_index *index, const char *path);

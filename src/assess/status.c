@@ -279,7 +279,7 @@ static void add_list(const struct repository *repository, git_index *index, git_
 		     const struct tree *tree)
 {
 	cleanup_strvec struct strvec listed = { 0 };
-	size_t count = git_status_list_entrycount(list);
+	size_t count = list ? git_status_list_entrycount(list) : 0;
 	for (size_t i = 0; i < count; i++) {
 		const git_status_entry *entry = git_status_byindex(list, i);
 		add_entry(repository, index, entry);
@@ -338,17 +338,21 @@ static bool few_paths(const struct repository *repository, git_index *index,
 	return repository->look->changes && ret->count && ret->count <= FEW_PATHS;
 }
 
-/* What is staged, and what is not; the latter only if the tree differs from the index. */
+/* What is staged, and what is not; the latter only if the tree differs from the index.  NULL: there
+ * is nothing, or that cannot be known. */
 static git_status_list *list_changes(const struct repository *repository, git_index *index,
 				     struct timespec written, struct tree *tree)
 {
-	bool is_clean = proof_find(repository, index, written, tree);
 	cleanup_strvec struct strvec paths = { 0 };
-	git_status_list *staged = list_files(repository, GIT_STATUS_SHOW_INDEX_ONLY, NULL);
-	if (is_clean || !staged)
+	const bool is_clean = proof_find(repository, index, written, tree);
+	const bool has_staged = !proof_is_committed(repository, index);
+	git_status_list *staged = has_staged
+					  ? list_files(repository, GIT_STATUS_SHOW_INDEX_ONLY, NULL)
+					  : NULL;
+	if (is_clean || (has_staged && !staged))
 		return staged;
-	proof_mark(index, tree);
-	size_t count = git_status_list_entrycount(staged);
+	proof_mark(tree);
+	size_t count = staged ? git_status_list_entrycount(staged) : 0;
 	for (size_t i = 0; i < count; i++) {
 		const git_status_entry *entry = git_status_byindex(staged, i);
 		proof_unmark(index, path_of(entry));
@@ -371,8 +375,7 @@ void status_add_files(const struct repository *repository, struct tree *tree)
 	}
 	check_exclude(repository);
 	git_status_list *list = list_changes(repository, index, written, tree);
-	if (list)
-		add_list(repository, index, list, tree);
+	add_list(repository, index, list, tree);
 	git_status_list_free(list);
 	git_index_free(index);
 	if (repository->look->changes)

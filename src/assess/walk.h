@@ -20,8 +20,8 @@ struct tree_file {
 	off_t size;
 	struct timespec modified, changed;
 	/* proof_find() */
-	bool is_tracked; /* the index has it */
-	bool is_unchanged;
+	bool is_tracked;            /* the index has it */
+	git_index_entry *unchanged; /* what the file is as; NULL: it is not known to be */
 };
 
 /* What is in a work tree.  Paths are relative to it. */
