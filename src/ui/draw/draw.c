@@ -357,6 +357,8 @@ static void draw_line_keys(const struct ui *ui, size_t row)
 {
 	size_t column = 0;
 	const struct line_keys *keys = keys_of_line(ui);
+	if (ui->has_removed && ui->message && !ui->is_bad)
+		column = put_key(ui, row, column, ACTION_UNDO, "undo");
 	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)
 		if (ui->keymap.keys[keys[i].action][0] != KEY_CODE_NONE)
 			column = put_key(ui, row, column, keys[i].action,

@@ -208,6 +208,7 @@ static void go_on_removing(struct ui *ui, struct wish *ret)
 	strvec_push_all(&ret->words, &ui->given_up);
 	strvec_push(&ret->words, "--");
 	strvec_push_all(&ret->words, &ui->agreed);
+	ui->has_removed = true;
 	ui_end_pending(ui);
 }
 

@@ -539,6 +539,7 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret)
 	if (take_paste(ui, key, ret) || ui_take_wheel(ui, key))
 		return;
 	replace_string(&ui->message, NULL);
+	ui->has_removed = false;
 	switch (ui->mode) {
 	case MODE_LIST:
 		key_in_list(ui, key, ret);

@@ -60,6 +60,7 @@ struct ui {
 	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
 	enum preview_kind seen_before; /* the preview's, before MODE_AGENT */
 	struct strvec drafts; /* messages that were not sent: an id, or several, and the text */
+	bool has_removed;     /* the last key has removed something: undo is its first key */
 	char *command;        /* the line of the last command behind ":"; NULL: it is over */
 	bool is_pasting;      /* what comes was not typed */
 	size_t help_top;
