@@ -142,24 +142,6 @@ case_without_a_word_the_sessions_are_shown() {
 	await 'ended: 0'
 }
 
-case_three_sizes() {
-	local size
-	some_sessions
-	for size in '80 24' '120 40' '40 12'; do
-		# shellcheck disable=SC2086
-		open $size
-		await '\? help' && look "list-${size/ /x}"
-		keys '?'
-		await 'scroll' && look "help-${size/ /x}"
-	done
-}
-
-case_the_help_names_each_key() {
-	open 120 112
-	await '\? help' && keys '?'
-	await 'one line up' && await 'any other key back' && look help-120x112
-}
-
 # As PuTTY and rxvt send Home and End, whatever TERM says; -H is in hexadecimal.
 case_home_and_end_of_other_terminals_are_known() {
 	local keys
@@ -172,51 +154,6 @@ case_home_and_end_of_other_terminals_are_known() {
 		# shellcheck disable=SC2086
 		keys -H 1b 5b ${keys%:*} && await "^$home/work/c$"
 	done
-}
-
-case_the_help_explains_the_signs_as_they_are_drawn() {
-	open 80 24
-	await '\? help' && keys '?'
-	await 'one line up' && keys PageDown PageDown PageDown PageDown PageDown PageDown
-	await '^●  .* busy' && await '^Behind the status' && look help-end-80x24
-	printf 'ascii = true\n' >>"$home/deck/config.toml"
-	open 80 24
-	await '\? help' && keys '?' PageDown PageDown PageDown PageDown PageDown PageDown
-	await '^\*  .* busy'
-}
-
-case_a_filter_is_told_until_it_is_taken_back() {
-	some_sessions
-	waiting api
-	open 80 24
-	await '\? api' && keys f
-	await '1 shown' && await '^Only those that need you \(Esc shows all\)' && keys Down
-	await '^Only those that need you \(Esc' && keys Escape
-	await '5 sessions  \? 1 waiting  · 4 stopped$' && await_gone '^Only'
-	# who waits is told on the narrowest terminal, too
-	"${terminal[@]}" resize-window -x 24 -y 12
-	await '^default  5  \? 1 waiting$'
-}
-
-case_search_narrows_the_list() {
-	some_sessions
-	open 80 24
-	await '\? help' && keys / b a c k
-	await 'Search: back' && await '2 shown' && look search-80x24
-	keys Escape
-	await 'sessions  '
-}
-
-case_an_agent_and_a_group_are_shown_alone() {
-	some_sessions
-	open 80 24
-	await '\? help' && keys G z
-	await '2 shown' && await 'Only group work/back \(Esc shows all\)' && keys a
-	await 'Only demo Only group work/back'
-	keys Escape
-	await '^Only group work/back \(Esc' && keys Escape
-	await 'sessions  ' && keys a
-	await 'Only demo \(Esc' && await_gone ' shown'
 }
 
 case_the_next_profile_is_a_key_away() {
@@ -250,7 +187,7 @@ case_the_deck_opens_as_it_was_left() {
 	open 80 24
 	await '\? help' && keys o Tab Tab Tab Tab
 	await '^─ solo ─.*\[facts\]' && keys f
-	await 'Only those that need you' && keys f f
+	await ': those that need you' && keys f f
 	await 'Showing all' && keys G
 	await '^─ web ─.*\[facts\]' && keys q
 	await 'ended: 0'
@@ -1268,7 +1205,7 @@ case_every_place_has_the_keys_of_the_configuration() {
 	open 80 24
 	await 'F9 help' && keys /
 	await '^Ctrl-S keep  Ctrl-G cancel' && keys w e b C-s
-	await '^Search: web \(F6 shows all\)' && keys F6
+	await ': search web' && await '^F6 show all' && keys F6
 	await '5 sessions  ' && keys Q
 	await 'Q does nothing here; F9 lists the keys' && keys m
 	await '^Send to solo:' && await '^Ctrl-S do it  Ctrl-G cancel' && keys Enter
@@ -1540,27 +1477,6 @@ case_what_was_done_with_several_is_counted() {
 	await '^2 sessions: 2 stopped$'
 }
 
-case_space_on_a_group_chooses_all_of_it() {
-	some_sessions
-	open 80 24
-	await '\? help' && keys G Up Up Space
-	await '2 chosen' && await '\+· api' && await '\+· web' && keys Up Up Space
-	await '3 chosen' && await '\+· docs' && keys Space
-	await_gone ' chosen'
-}
-
-# The key means "wherever it is".
-case_who_waits_is_found_behind_a_search_and_filters() {
-	some_sessions
-	waiting api
-	open 80 24
-	await '\? api' && keys / s o l o Enter
-	await '^Search: solo \(Esc' && keys n
-	await_gone '^Search: solo' && await '5 sessions  \? 1 waiting' && keys Home Down Down z
-	await '^Only group play' && keys n
-	await_gone '^Only group' && await '^\? api waits for you since'
-}
-
 case_other_commands_are_run_with_the_session() {
 	some_sessions
 	open 80 24
@@ -1739,24 +1655,6 @@ case_characters_that_the_locale_lacks_are_shown_as_one() {
 	printf 'ascii = true\n' >>"$home/deck/config.toml"
 	open 80 24
 	await ' \. 日本語 is wide, and .*~' && await '^\[-\] play'
-}
-
-# Neither yellow, blue, cyan nor white, which one of the two does not show well.
-case_the_colours_suit_a_light_and_a_dark_background() {
-	local kind
-	some_sessions
-	deck start api --no-supervise
-	env "${environment[@]}" agentdeck show api --json >"$home/out"
-	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
-	for kind in linux xterm xterm-16color xterm-256color xterm-direct; do
-		# Not all of them are installed everywhere.
-		infocmp "$kind" >/dev/null 2>&1 || continue
-		open 80 24 env TERM=$kind agentdeck ui
-		await '! api' && await '\? help'
-		"${terminal[@]}" capture-pane -pe >"$home/out"
-		grep -q $'\033\\[[0-9;]*31m' "$home/out" || fail "$kind: no red"
-		! grep -E $'\033\\[[0-9;]*(3[03467]|4[0-7]|9[0-7]|38;[0-9;]*)m' "$home/out" || fail "$kind: a colour"
-	done
 }
 
 case_no_colour_where_none_is_wanted() {

@@ -73,6 +73,33 @@ static char *header_text(const struct ui *ui, bool is_short)
 	return strbuf_take(&text);
 }
 
+static bool filter_is_on(const struct ui *ui)
+{
+	return ui->search || list_only_agent(ui->list) || list_only_group(ui->list) ||
+	       list_scope(ui->list) != SCOPE_ALL;
+}
+
+/* What hides sessions, ": those that need you, group work"; "" for nothing.  The caller
+ * frees. */
+static char *filter_text(const struct ui *ui)
+{
+	const enum list_scope scope = list_scope(ui->list);
+	const struct {
+		const char *before, *name;
+	} filters[] = {
+		{ "", scope == SCOPE_ALL ? NULL : list_scope_name(scope) },
+		{ "group ", list_only_group(ui->list) },
+		{ "agent ", list_only_agent(ui->list) },
+		{ "search ", ui->search },
+	};
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
+		if (filters[i].name)
+			strbuf_addf(&text, "%s%s%s", text.length ? ", " : ": ", filters[i].before,
+				    filters[i].name);
+	return strbuf_take(&text);
+}
+
 /* How many do something, or "".  The caller frees. */
 static char *count_text(const struct list_counts *counts, enum doing doing)
 {
@@ -95,11 +122,14 @@ static void draw_header(const struct ui *ui)
 		needed += *text ? COUNT_GAP + term_width(text) : 0;
 	}
 	cleanup_free char *text = header_text(ui, false);
-	if (term_width(text) + needed > width) {
+	cleanup_free char *filter = filter_text(ui);
+	if (term_width(text) + term_width(filter) + needed > width) {
 		free(text);
 		text = header_text(ui, true);
 	}
 	size_t column = term_put(0, 0, width, TONE_HEADER, text);
+	if (column + needed < width)
+		column += term_put(0, column, width - column - needed, TONE_WARNING, filter);
 	column += term_put(0, column, column < width ? width - column : 0, TONE_WARNING, chosen);
 	for (size_t i = 0; i < DOING_COUNT; i++) {
 		cleanup_free char *count = count_text(&counts, (enum doing)i);
@@ -137,30 +167,6 @@ static void draw_input(const struct ui *ui, size_t row, const char *question)
 	const size_t at = term_width(to_cursor);
 	term_put(row, asked, room, TONE_PLAIN, text);
 	term_cursor(row, asked + at);
-}
-
-static bool filter_is_on(const struct ui *ui)
-{
-	return ui->search || list_only_agent(ui->list) || list_only_group(ui->list) ||
-	       list_scope(ui->list) != SCOPE_ALL;
-}
-
-/* What hides sessions, as Esc takes it back.  The caller frees. */
-static char *filter_text(const struct ui *ui)
-{
-	const char *agent = list_only_agent(ui->list), *group = list_only_group(ui->list);
-	char name[KEYMAP_TEXT_SIZE];
-	struct strbuf text = { 0 };
-	if (ui->search)
-		strbuf_addf(&text, "Search: %s ", ui->search);
-	if (list_scope(ui->list) != SCOPE_ALL)
-		strbuf_addf(&text, "Only %s ", list_scope_name(list_scope(ui->list)));
-	if (agent)
-		strbuf_addf(&text, "Only %s ", agent);
-	if (group)
-		strbuf_addf(&text, "Only group %s ", group);
-	strbuf_addf(&text, "(%s shows all)", keymap_text(&ui->keymap, ACTION_BACK, name));
-	return strbuf_take(&text);
 }
 
 static void draw_blank(size_t row)
@@ -261,9 +267,6 @@ static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 		term_put(row, 0, width, TONE_WARNING, ui->question);
 	} else if (ui->message) {
 		draw_told(ui->message, row, ui->is_bad ? TONE_ERROR : TONE_PLAIN);
-	} else if (filter_is_on(ui)) {
-		cleanup_free char *text = filter_text(ui);
-		term_put(row, 0, width, TONE_FAINT, text);
 	} else {
 		draw_need(ui, row, now_us);
 	}
@@ -355,8 +358,8 @@ static const struct line_keys *keys_of_line(const struct ui *ui)
 
 static void draw_line_keys(const struct ui *ui, size_t row)
 {
-	size_t column = 0;
 	const struct line_keys *keys = keys_of_line(ui);
+	size_t column = filter_is_on(ui) ? put_key(ui, row, 0, ACTION_BACK, "show all") : 0;
 	if (ui->has_removed && ui->message && !ui->is_bad)
 		column = put_key(ui, row, column, ACTION_UNDO, "undo");
 	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)
