@@ -105,7 +105,7 @@ static void an_empty_list_takes_every_call(void **state UNUSED)
 	list_move(list, -3);
 	list_set_collapsed(list, true);
 	assert_null(list_selected(list));
-	assert_null(list_next_waiting(list));
+	assert_null(list_next_waiting(list, false));
 	assert_null(list_targets(list, &count));
 	assert_int_equal(list_top(list, 10), 0);
 	check(list, "");
@@ -206,7 +206,11 @@ static void a_change_of_state_moves_nothing(void **state UNUSED)
 	assert_int_equal(list_line(list, 3)->doing[DOING_ERROR], 1);
 	list_set_order(list, ORDER_URGENCY);
 	change(list, items[1], 1, &(struct row){ "api", "work/back", DOING_STOPPED, 9 });
-	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
+	/* Across all groups, and no key folds one that is not seen. */
+	check(list, "toy|web|two|>solo|api|docs");
+	list_set_collapsed(list, true);
+	list_set_order(list, ORDER_CREATION);
+	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
 }
 
 static void a_search_looks_at_everything(void **state UNUSED)
@@ -324,19 +328,21 @@ static void next_waiting_goes_round_by_age(void **state UNUSED)
 {
 	struct item *items[USUAL];
 	cleanup_list struct list *list = make(usual, USUAL, items);
-	assert_ptr_equal(list_next_waiting(list), items[4]); /* since 20 */
-	assert_ptr_equal(list_next_waiting(list), items[1]); /* since 40 */
-	assert_ptr_equal(list_next_waiting(list), items[4]);
+	assert_ptr_equal(list_next_waiting(list, false), items[4]); /* since 20 */
+	assert_ptr_equal(list_next_waiting(list, false), items[1]); /* since 40 */
+	assert_ptr_equal(list_next_waiting(list, true), items[4]);
+	assert_ptr_equal(list_next_waiting(list, true), items[1]); /* it wraps */
+	assert_ptr_equal(list_next_waiting(list, false), items[4]);
 	/* A search and a collapsed group hide nothing from it. */
 	(void)list_select(list, items[1]);
 	list_set_collapsed(list, true);
 	list_search(list, "toy");
 	(void)list_select(list, items[4]);
-	assert_ptr_equal(list_next_waiting(list), items[1]);
+	assert_ptr_equal(list_next_waiting(list, false), items[1]);
 	check(list, "solo|-play| toy|-work| docs| -back|  >api|  web|-work-2| two");
 	change(list, items[1], 1, &usual[0]);
 	change(list, items[4], 4, &usual[0]);
-	assert_null(list_next_waiting(list));
+	assert_null(list_next_waiting(list, false));
 }
 
 #define TREE "|=6|solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two"
@@ -350,7 +356,7 @@ static void those_that_need_the_user_are_above_all(void **state UNUSED)
 	list_go(list, 0);
 	check(list, "=3|>!toy|!api|!two" TREE);
 	list_move(list, 1);
-	assert_ptr_equal(list_next_waiting(list), items[4]);
+	assert_ptr_equal(list_next_waiting(list, false), items[4]);
 	check(list, "=3|>!toy|!api|!two" TREE);
 	list_move(list, 3);
 	assert_ptr_equal(list_selected(list), items[0]);

@@ -78,6 +78,44 @@ static void enter_shows_changes_line_by_line(void **state UNUSED)
 	check(ui, KEYS(enter), "attach id-a");
 }
 
+static void groups_are_renamed_and_found_by_their_number(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	list_add(ui->list, &(struct facts){ .key.id = "id-c",
+					    .title = "ui",
+					    .group = "work/front",
+					    .created_us = 3,
+					    .doing = DOING_WAITING });
+	list_add(ui->list, &(struct facts){ .key.id = "id-d", .title = "d", .group = "play" });
+	check(ui, KEYS('2', 't', 'b', enter), "line group rename -- work workb");
+	ui_line_ended(ui, ui->ticket, "it is not free", false);
+	assert_string_equal(input_text(&ui->input), "workb");
+	check(ui, KEYS(escape, 'M', '/', 'c', enter), "line group rename -- work work/c");
+	ui_line_ended(ui, ui->ticket, "renamed", true);
+	check(ui, KEYS(down, down, 't', 's', enter), "line group rename -- work/front work/fronts");
+	ui_line_ended(ui, ui->ticket, "renamed", true);
+	/* A session afterwards is one. */
+	check(ui, KEYS(down, 't', 's', enter), "line rename -- id-c uis");
+	ui_line_ended(ui, ui->ticket, "renamed", true);
+	check(ui, KEYS('1'), "");
+	cleanup_free char *group = list_selected_group(ui->list);
+	assert_string_equal(group, "play");
+	check(ui, KEYS('9'), "");
+	assert_string_equal(ui->message, "There are not so many groups.");
+	/* Who waits, forward and back, and half a page. */
+	check(ui, KEYS('n', 'n', 'N'), "");
+	const struct item *selected = list_selected(ui->list);
+	check(ui, KEYS('n', 'N'), "");
+	assert_ptr_equal(list_selected(ui->list), selected);
+	ui->height = 5;
+	check(ui, KEYS('g', 'D' & KEY_CODE_CTRL), "");
+	assert_int_equal(list_cursor(ui->list), 2);
+	check(ui, KEYS('U' & KEY_CODE_CTRL), "");
+	assert_int_equal(list_cursor(ui->list), 0);
+	check(ui, KEYS(KEY_CODE_TAB, KEY_CODE_BACKTAB, KEY_CODE_BACKTAB), "");
+	assert_int_equal(ui->preview.kind, PREVIEW_COUNT - 1);
+}
+
 static void a_refused_line_stays_open(void **state UNUSED)
 {
 	static const key_code lines[] = { 't', 'M', 'L', 'm' };
@@ -420,14 +458,14 @@ static void the_next_deck_begins_where_the_last_one_ended(void **state UNUSED)
 	cleanup_json struct json_object *saved = json_object_new_object();
 	cleanup_json struct json_object *other = json_object_new_object();
 	cleanup_ui struct ui *ui = make();
-	check(ui, KEYS('o', KEY_CODE_TAB, KEY_CODE_TAB, down, enter, 'f', up), "");
+	check(ui, KEYS('o', 'o', KEY_CODE_TAB, KEY_CODE_TAB, down, enter, 'f', up), "");
 	ui_save(ui, saved);
 	cleanup_ui struct ui *next = make();
 	ui_restore(next, saved);
 	list_change(next->list, list_find(next->list, "id-b"),
 		    &(struct facts){ .key.id = "id-b", .group = "work", .doing = DOING_IDLE });
 	ui_begin(next, 50, 200);
-	assert_int_equal(list_order(next->list), ORDER_URGENCY);
+	assert_int_equal(list_order(next->list), ORDER_TITLE);
 	assert_int_equal(next->preview.kind, PREVIEW_REPLY);
 	assert_int_equal(list_scope(next->list), SCOPE_ALL);
 	assert_int_equal(list_lines(next->list), 2);
@@ -481,7 +519,7 @@ static void enter_on_a_group_collapses_it(void **state UNUSED)
 	check(ui, KEYS('s'), "");
 	assert_string_equal(ui->message, "This is a group: move to a session, or choose all of the "
 					 "group with Space.");
-	for (const char *key = "tAD"; *key; key++) {
+	for (const char *key = "AD"; *key; key++) {
 		check(ui, KEYS((key_code)*key), "");
 		assert_string_equal(ui->message, "No session is selected: move to one first.");
 	}
@@ -527,10 +565,19 @@ static void the_keys_of_the_list_scroll_the_help(void **state UNUSED)
 	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS('?', down, KEY_CODE_END), "");
 	assert_int_equal(ui->mode, MODE_HELP);
-	assert_true(ui->help_top > 1);
+	assert_true(ui->help_page > 1);
 	check(ui, KEYS(KEY_CODE_HOME), "");
 	assert_int_equal(ui->mode, MODE_HELP);
-	assert_int_equal(ui->help_top, 0);
+	assert_int_equal(ui->help_page, 0);
+	/* What is looked for is text, until it is accepted or given up. */
+	check(ui, KEYS('/', 'q', enter), "");
+	assert_int_equal(ui->mode, MODE_HELP);
+	assert_string_equal(ui->help_find, "q");
+	check(ui, KEYS('/', 'x', escape), "");
+	assert_int_equal(ui->mode, MODE_HELP);
+	assert_null(ui->help_find);
+	check(ui, KEYS('q'), "");
+	assert_int_equal(ui->mode, MODE_LIST);
 }
 
 int main(void)
@@ -542,6 +589,7 @@ int main(void)
 		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),
 		cmocka_unit_test(a_question_has_keys_of_the_usual_kind),
 		cmocka_unit_test(enter_shows_changes_line_by_line),
+		cmocka_unit_test(groups_are_renamed_and_found_by_their_number),
 		cmocka_unit_test(a_refused_line_stays_open),
 		cmocka_unit_test(a_typed_line_has_the_keys_of_its_user),
 		cmocka_unit_test(what_is_told_names_the_keys_in_use),

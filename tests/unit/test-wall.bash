@@ -111,8 +111,8 @@ help_lists_the_keys() {
 	# Neither a click nor a move reaches the tiles below.
 	click '%#' && "${terminal[@]}" resize-window -x 40 -y 12
 	await '^Up, k' && look help-40x12
-	keys Down Down
-	await_gone 'one tile up' && await '^Left, h'
+	keys Down
+	await_gone 'one tile up' && await 'page 2 of'
 	"${terminal[@]}" resize-window -x 80 -y 24
 	keys Escape
 	await '^>○ web: ' && keys Up && await '^>○ api: ' && keys Down && await '^>○ web: '
@@ -162,7 +162,7 @@ keys_are_those_of_the_configuration() {
 	await '^>. api: ' && await 'I, K, J, L choose' && keys Tab
 	await 'This key does nothing here; \? lists the keys' && keys v
 	await '^.*>. web: ' && keys '?'
-	await '^v +to the next tile' && await '^Back-Tab +to the previous tile' && await '^I, K scroll  any other key back'
+	await '^v +to the next tile' && await '^Back-Tab +to the previous tile' && await '^I, K page 1 of 1'
 	keys Escape
 	await '>. web: '
 	"${terminal[@]}" resize-window -x 80 -y 24

@@ -384,8 +384,7 @@ static void draw_keys(const struct ui *ui, size_t row)
 	} else if (ui->mode == MODE_LOOKING) {
 		draw_key(row, column, "Esc", "cancel");
 	} else if (ui->mode == MODE_HELP) {
-		column = put_keys(ui, row, column, up_and_down, "scroll");
-		draw_key(row, column, "any other key", "back");
+		draw_help_keys(ui, row);
 	} else if (ui->mode == MODE_LINE && ui->message && !ui->is_bad) {
 		/* The line is in the row of the news. */
 		term_put(row, 0, term_columns(), TONE_PLAIN, ui->message);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The columns that the keys take, if there is room. */
-enum { KEYS_WIDE = 18, KEYS_NARROW = 11 };
+/* A column so wide stands beside another one. */
+enum { COLUMN_LEAST = 38, GAP = 2, KEYS_WIDE = 18, KEYS_NARROW = 13 };
 
 /* What a key does.  Keys that no action has are named. */
 struct help_entry {
@@ -15,36 +15,116 @@ struct help_entry {
 	const char *keys, *text;
 };
 
-/* Lines of help, of which those from top on are drawn. */
-struct page {
-	size_t row, left, width; /* where the text begins */
-	size_t top, height, line;
+/* Where the list has a key for it, as the help divides them. */
+enum section {
+	SECTION_DECK, /* also what is not below */
+	SECTION_MOVE,
+	SECTION_TALK,
+	SECTION_LOOK,
+	SECTION_MANAGE,
+	SECTION_MANY,
+};
+static const enum section sections[ACTION_COUNT] = {
+	[ACTION_UP] = SECTION_MOVE,
+	[ACTION_DOWN] = SECTION_MOVE,
+	[ACTION_PAGE_UP] = SECTION_MOVE,
+	[ACTION_PAGE_DOWN] = SECTION_MOVE,
+	[ACTION_HALF_UP] = SECTION_MOVE,
+	[ACTION_HALF_DOWN] = SECTION_MOVE,
+	[ACTION_PREVIOUS_WAITING] = SECTION_MOVE,
+	[ACTION_PREVIEW_BACK] = SECTION_LOOK,
+	[ACTION_FIRST] = SECTION_MOVE,
+	[ACTION_LAST] = SECTION_MOVE,
+	[ACTION_COLLAPSE] = SECTION_MOVE,
+	[ACTION_OPEN] = SECTION_MOVE,
+	[ACTION_NEXT_WAITING] = SECTION_MOVE,
+	[ACTION_ATTACH] = SECTION_TALK,
+	[ACTION_SEND] = SECTION_TALK,
+	[ACTION_WRITE] = SECTION_TALK,
+	[ACTION_TYPE] = SECTION_TALK,
+	[ACTION_APPROVE] = SECTION_TALK,
+	[ACTION_DENY] = SECTION_TALK,
+	[ACTION_SEARCH] = SECTION_LOOK,
+	[ACTION_SCOPE] = SECTION_LOOK,
+	[ACTION_ONLY_AGENT] = SECTION_LOOK,
+	[ACTION_ONLY_GROUP] = SECTION_LOOK,
+	[ACTION_ORDER] = SECTION_LOOK,
+	[ACTION_PREVIEW] = SECTION_LOOK,
+	[ACTION_PREVIEW_UP] = SECTION_LOOK,
+	[ACTION_PREVIEW_DOWN] = SECTION_LOOK,
+	[ACTION_COPY] = SECTION_LOOK,
+	[ACTION_WALL] = SECTION_LOOK,
+	[ACTION_NEW] = SECTION_MANAGE,
+	[ACTION_START] = SECTION_MANAGE,
+	[ACTION_STOP] = SECTION_MANAGE,
+	[ACTION_RESTART] = SECTION_MANAGE,
+	[ACTION_FORK] = SECTION_MANAGE,
+	[ACTION_RENAME] = SECTION_MANAGE,
+	[ACTION_MOVE] = SECTION_MANAGE,
+	[ACTION_LIMIT] = SECTION_MANAGE,
+	[ACTION_REMOVE] = SECTION_MANAGE,
+	[ACTION_UNDO] = SECTION_MANAGE,
+	[ACTION_PRUNE] = SECTION_MANAGE,
+	[ACTION_COMMAND] = SECTION_MANAGE,
+	[ACTION_CHOOSE] = SECTION_MANY,
+	[ACTION_RECOVER] = SECTION_MANY,
 };
 
-static void put_line(struct page *page, size_t column, size_t width, enum tone tone,
-		     const char *text)
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+/* Of a column: a heading, or a row of an entry. */
+struct help_line {
+	char *keys; /* NULL: a heading */
+	char *text;
+};
+
+struct help {
+	const struct ui *ui;
+	size_t left, width; /* of the keys, and of the text */
+	struct help_line *lines;
+	size_t count;
+	const char *heading; /* of what follows, until a line of that is there */
+};
+
+static void help_free(struct help *help)
 {
-	if (page->line >= page->top && page->line - page->top < page->height)
-		term_put(page->row + page->line - page->top, column, width, tone, text);
+	for (size_t i = 0; i < help->count; i++) {
+		free(help->lines[i].keys);
+		free(help->lines[i].text);
+	}
+	free(help->lines);
 }
 
-/* The words of the text in lines of the page's width. */
-static void put_words(struct page *page, const char *text)
+static void add_line(struct help *help, const char *keys, char *text)
 {
-	cleanup_strbuf struct strbuf line = { 0 };
-	cleanup_free char *copy = xstrdup(text);
-	char *rest = copy;
-	for (const char *word; (word = strsep(&rest, " "));) {
-		if (line.length &&
-		    term_width(strbuf_text(&line)) + 1 + term_width(word) > page->width) {
-			put_line(page, page->left, page->width, TONE_PLAIN, strbuf_text(&line));
-			page->line++;
-			strbuf_free(&line);
-		}
-		strbuf_addf(&line, "%s%s", line.length ? " " : "", word);
-	}
-	put_line(page, page->left, page->width, TONE_PLAIN, strbuf_text(&line));
-	page->line++;
+	help->lines = xreallocarray(help->lines, help->count + 1, sizeof(*help->lines));
+	help->lines[help->count++] = (struct help_line){ xstrdup_or_null(keys), text };
+}
+
+/* Does the user look for it? */
+static bool is_found(const struct help *help, const char *keys, const char *text)
+{
+	const char *find = or_empty(help->ui->help_find);
+	return strcasestr(text, find) || strcasestr(keys, find) ||
+	       strcasestr(or_empty(help->heading), find);
+}
+
+static void add_text(struct help *help, const char *keys, const char *text)
+{
+	if (!is_found(help, keys, text))
+		return;
+	if (help->heading && help->count)
+		add_line(help, "", xstrdup(""));
+	if (help->heading)
+		add_line(help, NULL, xstrdup(help->heading));
+	help->heading = NULL;
+	do {
+		const size_t length = dialog_fitting(text, help->width);
+		add_line(help, keys, xstrndup(text, length));
+		text += length;
+		text += *text == ' ';
+		keys = "";
+	} while (*text);
 }
 
 static const struct help_entry mark_entries[] = {
@@ -65,6 +145,7 @@ static const struct help_entry session_entries[] = {
 };
 
 static const struct help_entry mouse_entries[] = {
+	{ ACTION_NONE, "1-9", "to the group of this number" },
 	{ ACTION_NONE, "Click",
 	  "goes to a line; on the selected one it attaches, or opens the group" },
 	{ ACTION_NONE, "Wheel", "moves in the list, or scrolls the preview" },
@@ -97,71 +178,39 @@ static const struct help_entry wall_notes[] = {
 	{ ACTION_NONE, "Double line", "the session waits for you, or is in error" },
 };
 
-static void put_entry(struct page *page, const struct ui *ui, const struct help_entry *entry)
+static void add_entries(struct help *help, const char *heading, const struct help_entry *entries,
+			size_t count)
 {
-	cleanup_free char *keys = entry->keys ? xstrdup(entry->keys)
-					      : keymap_all(&ui->keymap, entry->action);
-	put_line(page, 0, page->left - 1, TONE_KEY, keys);
-	put_words(page, entry->text);
-}
-
-static struct page begin_page(const struct ui *ui, size_t row, size_t height)
-{
-	const size_t columns = term_columns();
-	const size_t left = columns > 2 * (size_t)KEYS_WIDE ? KEYS_WIDE : KEYS_NARROW;
-	return (struct page){ .row = row,
-			      .left = left,
-			      .width = columns > left ? columns - left : 1,
-			      .top = ui->help_top,
-			      .height = height };
-}
-
-static void put_entries(struct page *page, const struct ui *ui, const char *heading,
-			const struct help_entry *entries, size_t count)
-{
-	if (heading) {
-		page->line++;
-		put_line(page, 0, term_columns(), TONE_GROUP, heading);
-		page->line++;
+	help->heading = heading;
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *keys = entries[i].keys ? xstrdup(entries[i].keys)
+							  : keymap_all(&help->ui->keymap,
+								       entries[i].action);
+		add_text(help, keys, entries[i].text);
 	}
-	for (size_t i = 0; i < count; i++)
-		put_entry(page, ui, &entries[i]);
 }
 
 /* The signs as this terminal draws them. */
-static void put_signs(struct page *page, const struct ui *ui)
+static void add_signs(struct help *help)
 {
-	put_entries(page, ui, "Before the title", NULL, 0);
+	help->heading = "Signs";
 	for (enum doing doing = 0; doing < DOING_COUNT; doing++)
-		put_entry(page, ui,
-			  &(struct help_entry){ ACTION_NONE, draw_sign(doing),
-						doing_phrase(doing) });
+		add_text(help, draw_sign(doing), doing_phrase(doing));
 }
 
-/* True: the help has been scrolled too far, and has to be drawn again. */
-static bool end_page(const struct page *page, struct ui *ui)
+static void add_actions(struct help *help, enum section section, const char *heading)
 {
-	const size_t last = page->line > page->height ? page->line - page->height : 0;
-	if (ui->help_top <= last)
-		return false;
-	ui->help_top = last;
-	term_erase();
-	return true;
-}
-
-/* The actions whose names begin so; NULL: those of the list, whose names have no dot. */
-static void put_actions(struct page *page, const struct ui *ui, const char *prefix)
-{
+	help->heading = heading;
 	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
-		if (prefix ? starts_with(info->name, prefix) : !strchr(info->name, '.'))
-			put_entry(page, ui,
-				  &(struct help_entry){ (enum action)i, NULL, info->help });
+		cleanup_free char *keys = keymap_all(&help->ui->keymap, (enum action)i);
+		if (sections[i] == section && !strchr(info->name, '.'))
+			add_text(help, keys, info->help);
 	}
 }
 
 /* Where the keys differ from those of the list. */
-static void put_places(struct page *page, const struct ui *ui)
+static void add_places(struct help *help)
 {
 	static const struct {
 		const char *heading, *prefix;
@@ -170,41 +219,133 @@ static void put_places(struct page *page, const struct ui *ui)
 		{ "In a line that you type", "line." },
 		{ "While you type a search", "search." },
 		{ "In the form for a new session", "form." },
-		{ "While you type for an agent (it gets all other keys)", "agent." },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		put_entries(page, ui, places[i].heading, NULL, 0);
-		put_actions(page, ui, places[i].prefix);
+		help->heading = places[i].heading;
+		for (size_t k = ACTION_NONE + 1; k < ACTION_COUNT; k++) {
+			const struct action_info *info = action_info((enum action)k);
+			cleanup_free char *keys = keymap_all(&help->ui->keymap, (enum action)k);
+			if (starts_with(info->name, places[i].prefix))
+				add_text(help, keys, info->help);
+		}
 	}
+}
+
+static void add_all(struct help *help)
+{
+	static const struct {
+		enum section section;
+		const char *heading;
+	} parts[] = {
+		{ SECTION_MOVE, "Move" },     { SECTION_TALK, "Talk" }, { SECTION_LOOK, "Look" },
+		{ SECTION_MANAGE, "Manage" }, { SECTION_MANY, "Many" }, { SECTION_DECK, "Deck" },
+	};
+	add_signs(help);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		add_actions(help, parts[i].section, parts[i].heading);
+	add_entries(help, "In a session", session_entries, ARRAY_SIZE(session_entries));
+	add_entries(help, "Mouse, and numbers", mouse_entries, ARRAY_SIZE(mouse_entries));
+	add_entries(help, "PLACE", mark_entries, ARRAY_SIZE(mark_entries));
+	add_places(help);
+}
+
+/* ---- pages ------------------------------------------------------------------------------------ */
+
+/* How many of the lines from the first one on a column of this height has: no heading at its end. */
+static size_t column_lines(const struct help *help, size_t first, size_t height)
+{
+	height = height ? height : 1;
+	size_t end = help->count - first > height ? first + height : help->count;
+	if (end < help->count && end > first + 1 && !help->lines[end - 1].keys)
+		end--;
+	return end - first;
+}
+
+/* No column begins with the blank before a heading. */
+static size_t without_blank(const struct help *help, size_t first)
+{
+	return first + (first < help->count && !*help->lines[first].text);
+}
+
+static void draw_column(const struct help *help, size_t first, size_t count, size_t row,
+			size_t column)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct help_line *line = &help->lines[first + i];
+		const size_t all = help->left + help->width;
+		if (!line->keys) {
+			term_put(row + i, column, all, TONE_GROUP, line->text);
+			continue;
+		}
+		term_put(row + i, column, help->left - 1, TONE_KEY, line->keys);
+		term_put(row + i, column + help->left, help->width, TONE_PLAIN, line->text);
+	}
+}
+
+/* Draw the page that the user is on, and note how many there are. */
+static void draw_pages(struct help *help, struct ui *ui, size_t row, size_t height)
+{
+	const size_t columns = term_columns() >= 2 * COLUMN_LEAST + GAP ? 2 : 1;
+	const size_t across = (term_columns() + GAP) / columns;
+	size_t first = 0, shown = 0, page = 0;
+	for (; first < help->count; page++) {
+		shown = page <= ui->help_page ? first : shown;
+		for (size_t i = 0; i < columns; i++) {
+			first = without_blank(help, first);
+			first += column_lines(help, first, height);
+		}
+	}
+	ui->help_pages = page ? page : 1;
+	if (ui->help_page >= ui->help_pages)
+		ui->help_page = ui->help_pages - 1;
+	for (size_t i = 0; i < columns; i++) {
+		shown = without_blank(help, shown);
+		const size_t count = column_lines(help, shown, height);
+		draw_column(help, shown, count, row, i * across);
+		shown += count;
+	}
+}
+
+static void begin(struct help *help, const struct ui *ui)
+{
+	const size_t columns = term_columns() >= 2 * COLUMN_LEAST + GAP ? 2 : 1;
+	const size_t all = columns > 1 ? (term_columns() + GAP) / columns - GAP : term_columns();
+	const size_t left = all > 3 * (size_t)KEYS_WIDE ? KEYS_WIDE : KEYS_NARROW;
+	*help = (struct help){ .ui = ui, .left = left, .width = all > left + 8 ? all - left : 8 };
 }
 
 void draw_help(struct ui *ui, size_t row, size_t height)
 {
-	struct page page;
-	do {
-		page = begin_page(ui, row, height);
-		put_actions(&page, ui, NULL);
-		put_entries(&page, ui, NULL, mouse_entries, ARRAY_SIZE(mouse_entries));
-		put_entries(&page, ui, "In a session", session_entries,
-			    ARRAY_SIZE(session_entries));
-		put_places(&page, ui);
-		put_signs(&page, ui);
-		put_entries(&page, ui, "Before the agent", mark_entries, ARRAY_SIZE(mark_entries));
-		page.line++;
-		page.left = 0;
-		page.width = term_columns();
-		put_words(&page, "Behind the status: since when. A wide list also shows the "
-				 "age, memory and processor.");
-	} while (end_page(&page, ui));
+	CLEANUP(help_free) struct help help;
+	begin(&help, ui);
+	add_all(&help);
+	draw_pages(&help, ui, row, height);
 }
 
 void draw_wall_help(struct ui *ui, size_t row, size_t height)
 {
-	struct page page;
-	do {
-		page = begin_page(ui, row, height);
-		put_entries(&page, ui, NULL, wall_entries, ARRAY_SIZE(wall_entries));
-		put_entries(&page, ui, NULL, wall_notes, ARRAY_SIZE(wall_notes));
-		put_signs(&page, ui);
-	} while (end_page(&page, ui));
+	CLEANUP(help_free) struct help help;
+	begin(&help, ui);
+	add_entries(&help, "Wall", wall_entries, ARRAY_SIZE(wall_entries));
+	add_entries(&help, "Mouse", wall_notes, ARRAY_SIZE(wall_notes));
+	add_signs(&help);
+	draw_pages(&help, ui, row, height);
+}
+
+void draw_help_keys(const struct ui *ui, size_t row)
+{
+	char up[KEYMAP_TEXT_SIZE], down[KEYMAP_TEXT_SIZE], find[KEYMAP_TEXT_SIZE];
+	if (ui->is_finding) {
+		cleanup_free char *shown = visible(input_text(&ui->input));
+		const size_t asked = term_put(row, 0, term_columns(), TONE_KEY, "Find: ");
+		const size_t width = term_columns() - asked;
+		term_cursor(row, asked + term_put(row, asked, width, TONE_PLAIN, shown));
+		return;
+	}
+	cleanup_free char *page = xasprintf("page %zu of %zu", ui->help_page + 1, ui->help_pages);
+	cleanup_free char *keys = xasprintf("%s, %s", keymap_text(&ui->keymap, ACTION_UP, up),
+					    keymap_text(&ui->keymap, ACTION_DOWN, down));
+	size_t column = draw_key(row, 0, keys, page);
+	column = draw_key(row, column, keymap_text(&ui->keymap, ACTION_SEARCH, find), "find");
+	draw_key(row, column, "any other key", "back");
 }

@@ -80,6 +80,7 @@ static const char *cpu_text(int64_t hundredths, char *buffer, size_t size)
 struct columns {
 	size_t title, marks, agent, status, since, age, memory, cpu; /* widths */
 	size_t total;
+	bool has_groups; /* behind the titles: the lines are in none */
 };
 
 /* Take room for a column with this width, unless too little is left for titles.  Returns the width,
@@ -102,7 +103,9 @@ static struct columns plan_columns(const struct ui *ui, size_t width)
 {
 	const struct list_widths widest = list_widths(ui->list);
 	size_t used = WIDTH_STATUS + GAP;
-	struct columns columns = { .status = WIDTH_STATUS, .total = width };
+	struct columns columns = { .status = WIDTH_STATUS,
+				   .total = width,
+				   .has_groups = list_order(ui->list) == ORDER_URGENCY };
 	columns.since = take(&used, WIDTH_SINCE, width);
 	columns.agent = take(&used, between(strlen("AGENT"), widest.agent, WIDTH_AGENT_MOST),
 			     width);
@@ -176,7 +179,7 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 		term_put(row, 2 * line->depth + 1, 1, tone, draw_sign(item->doing));
 	/* Away from its group, it says which that is. */
 	const size_t used = term_width(title) + 2 * GAP;
-	if (line->is_pinned && used < columns->title)
+	if ((line->is_pinned || columns->has_groups) && used < columns->title)
 		term_put(row, used, columns->title - used, TONE_FAINT, item->group);
 	draw_hits(ui, row, item, term_width(title), columns->title);
 	put_cell(row, &column, columns->marks, TONE_WARNING, marks_text(item->marks, marks));

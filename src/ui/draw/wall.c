@@ -143,15 +143,6 @@ static void draw_tiles(struct wall *wall, struct ui *ui)
 		draw_footer(wall, ui, term_rows() - 1);
 }
 
-static void draw_help_footer(const struct ui *ui)
-{
-	char up[KEYMAP_TEXT_SIZE], down[KEYMAP_TEXT_SIZE];
-	cleanup_free char *text = xasprintf("%s, %s scroll  any other key back",
-					    keymap_text(&ui->keymap, ACTION_UP, up),
-					    keymap_text(&ui->keymap, ACTION_DOWN, down));
-	term_put(term_rows() - 1, 0, term_columns(), TONE_KEY, text);
-}
-
 void draw_wall(struct wall *wall, struct ui *ui)
 {
 	term_erase();
@@ -159,7 +150,7 @@ void draw_wall(struct wall *wall, struct ui *ui)
 		ui->height = draw_wall_height();
 		draw_wall_help(ui, 0, ui->height);
 		if (term_rows() > FOOTER_ROWS)
-			draw_help_footer(ui);
+			draw_help_keys(ui, term_rows() - 1);
 	} else {
 		draw_tiles(wall, ui);
 		if (ui->mode == MODE_DIALOG)

@@ -45,5 +45,7 @@ void list_put_cursor(struct list *list, size_t line);
 /* The cursor stays where it is now. */
 void list_note_place(struct list *list);
 
+/* The group that it is shown in: urgency is across all groups. */
+const char *list_path_of(const struct list *list, const struct item *item);
 bool list_is_in_group(const struct item *item, const char *group);
 bool list_is_shown(const struct list *list, const struct item *item);

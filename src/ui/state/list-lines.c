@@ -48,7 +48,7 @@ static int compare(const void *left, const void *right, void *context)
 {
 	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
 	const enum list_order order = *(const enum list_order *)context;
-	int r = compare_groups(a->group, b->group);
+	int r = order == ORDER_URGENCY ? 0 : compare_groups(a->group, b->group);
 	r = r ? r : a->rests - b->rests;
 	if (r == 0 && order == ORDER_URGENCY)
 		r = compare_numbers(a->doing, b->doing);
@@ -82,6 +82,11 @@ static bool is_in_scope(const struct list *list, const struct item *item)
 	default:
 		return true;
 	}
+}
+
+const char *list_path_of(const struct list *list, const struct item *item)
+{
+	return list->order == ORDER_URGENCY ? "" : item->group;
 }
 
 bool list_is_in_group(const struct item *item, const char *group)
@@ -145,7 +150,7 @@ static unsigned common_depth(const struct trail *trail, const char *group)
 /* Enter the groups of the session that the one before was not in. */
 static void enter_groups(struct list *list, struct trail *trail, struct item *item)
 {
-	const char *group = item->group;
+	const char *group = list_path_of(list, item);
 	trail->depth = common_depth(trail, group);
 	trail->group = group;
 	if (trail->hidden_from > trail->depth)
@@ -199,7 +204,8 @@ static size_t count_resting(const struct list *list, size_t first)
 {
 	size_t count = 0;
 	for (size_t i = first; i < list->count; i++) {
-		if (!streq(list->items[i]->group, list->items[first]->group))
+		if (!streq(list_path_of(list, list->items[i]),
+			   list_path_of(list, list->items[first])))
 			break;
 		count += list_is_shown(list, list->items[i]);
 	}
@@ -210,15 +216,16 @@ static size_t count_resting(const struct list *list, size_t first)
  * they always have, since no group can be collapsed around them. */
 static void enter_resting(struct list *list, struct trail *trail, struct item *item)
 {
-	if (trail->resting && streq(trail->resting, item->group))
+	const char *group = list_path_of(list, item);
+	if (trail->resting && streq(trail->resting, group))
 		return;
-	trail->resting = item->group;
+	trail->resting = group;
 	trail->folded_by = SIZE_MAX;
-	const size_t count = count_resting(list, item->index), length = strlen(item->group);
-	const bool is_alone = length && (!trail->lively || !streq(trail->lively, item->group));
+	const size_t count = count_resting(list, item->index), length = strlen(group);
+	const bool is_alone = length && (!trail->lively || !streq(trail->lively, group));
 	if (is_alone || count < STOPPED_LEAST || list->words.count)
 		return;
-	const bool is_folded = !paths_have(&list->unfolded, item->group, length);
+	const bool is_folded = !paths_have(&list->unfolded, group, length);
 	if (is_folded)
 		trail->folded_by = list->line_count;
 	add_line(list, &(struct line){ .kind = LINE_STOPPED,
@@ -242,7 +249,7 @@ static void add_session(struct list *list, struct trail *trail, struct item *ite
 	if (item->rests)
 		enter_resting(list, trail, item);
 	else
-		trail->lively = item->group;
+		trail->lively = list_path_of(list, item);
 	if (item->rests && trail->folded_by != SIZE_MAX) {
 		item->hidden_by = trail->folded_by;
 		return;
@@ -289,7 +296,8 @@ static void add_heading(struct list *list, enum line_heading heading, struct ite
 /* Those that need the user, above all: a long list hides them otherwise. */
 static void add_needy(struct list *list)
 {
-	if (!list->has_pins || list->words.count || list->scope != SCOPE_ALL || !list->counts.needy)
+	if (!list->has_pins || list->order == ORDER_URGENCY || list->words.count ||
+	    list->scope != SCOPE_ALL || !list->counts.needy)
 		return;
 	cleanup_free struct item **needy = xcalloc(list->counts.needy, sizeof(struct item *));
 	size_t count = 0;

@@ -277,7 +277,7 @@ bool list_select(struct list *list, struct item *item)
 	if (item->line == SIZE_MAX) {
 		paths_take_around(&list->collapsed, item->group);
 		if (item->rests)
-			paths_add(&list->unfolded, item->group);
+			paths_add(&list->unfolded, list_path_of(list, item));
 		list_make_lines(list);
 	}
 	if (item->line == SIZE_MAX)
@@ -296,19 +296,28 @@ struct item *list_longest_waiting(const struct list *list)
 	return longest;
 }
 
-struct item *list_next_waiting(struct list *list)
+/* Does a come before b in the order of n (is_back: of N)? */
+static bool comes_before(const struct item *a, const struct item *b, bool is_back)
+{
+	return is_back ? list_waits_longer(b, a) : list_waits_longer(a, b);
+}
+
+struct item *list_next_waiting(struct list *list, bool is_back)
 {
 	const struct item *now = list_selected(list);
-	struct item *next = NULL;
+	struct item *next = NULL, *first = NULL;
 	for (size_t i = 0; i < list->count; i++) {
 		struct item *item = list->items[i];
 		if (item->doing != DOING_WAITING)
 			continue;
+		if (!first || comes_before(item, first, is_back))
+			first = item;
 		if (now && now->doing == DOING_WAITING && item != now &&
-		    list_waits_longer(now, item) && (!next || list_waits_longer(item, next)))
+		    comes_before(now, item, is_back) &&
+		    (!next || comes_before(item, next, is_back)))
 			next = item;
 	}
-	struct item *item = next ? next : list_longest_waiting(list);
+	struct item *item = next ? next : first;
 	if (item && !list_select(list, item)) {
 		list_search(list, "");
 		list_set_scope(list, SCOPE_ALL);
@@ -350,6 +359,7 @@ void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 	struct list_place place;
 	list_settle(list);
 	if (list->cursor >= list->line_count ||
+	    (list->order == ORDER_URGENCY && list->lines[list->cursor].kind == LINE_SESSION) ||
 	    !fold_of(&list->lines[list->cursor], is_to_be_collapsed, &place))
 		return;
 	if (place.kind == LINE_STOPPED) {
@@ -566,9 +576,9 @@ size_t list_chosen(const struct list *list)
 	return list->chosen;
 }
 
-static bool is_in_rest(const struct item *item, const char *group)
+static bool is_in_rest(const struct list *list, const struct item *item, const char *group)
 {
-	return item->rests && streq(item->group, group);
+	return item->rests && streq(list_path_of(list, item), group);
 }
 
 struct item **list_group(struct list *list, size_t *ret_count)
@@ -583,7 +593,7 @@ struct item **list_group(struct list *list, size_t *ret_count)
 	for (size_t i = 0; i < list->count; i++)
 		if (list_is_shown(list, list->items[i]) &&
 		    (line->kind == LINE_GROUP ? list_is_in_group(list->items[i], path)
-					      : is_in_rest(list->items[i], path)))
+					      : is_in_rest(list, list->items[i], path)))
 			items[count++] = list->items[i];
 	*ret_count = count;
 	return items;

@@ -71,7 +71,7 @@ struct line {
 
 enum list_order {
 	ORDER_CREATION, /* it never changes by itself */
-	ORDER_URGENCY,
+	ORDER_URGENCY,  /* without groups */
 	ORDER_TITLE,
 	ORDER_USE,    /* the last used first */
 	ORDER_MEMORY, /* the greatest first */
@@ -152,9 +152,10 @@ bool list_select(struct list *list, struct item *item);
  * neither. */
 struct item **list_group(struct list *list, size_t *ret_count) MUST_USE;
 
-/* To the session that waits longest, after the selected one in that order; it wraps.  If the search
- * or a filter hides it, none is left of these; collapsed groups open.  NULL: none waits. */
-struct item *list_next_waiting(struct list *list);
+/* To the session that waits longest, after the selected one in that order, or before it; it wraps.
+ * If the search or a filter hides it, none is left of these; collapsed groups open.  NULL: none
+ * waits. */
+struct item *list_next_waiting(struct list *list, bool is_back);
 /* The one that waits longest; NULL: none waits. */
 struct item *list_longest_waiting(const struct list *list);
 

@@ -81,12 +81,49 @@ static void tell_nothing_selected(struct ui *ui, bool offers_several)
 	ui_tell(ui, text, true);
 }
 
+/* The line stays until its command has ended: what is typed next must not act as keys. */
+static void wait_for_line(struct ui *ui, struct wish *ret)
+{
+	ret->kind = WISH_LINE;
+	ui_expect(ui, ret);
+	ui->is_waiting = true;
+}
+
+/* False: it is no action for a group, or none is selected. */
+static bool begin_group_line(struct ui *ui, enum action action)
+{
+	cleanup_free char *group = list_selected_group(ui->list);
+	if (!group || (action != ACTION_RENAME && action != ACTION_MOVE))
+		return false;
+	const char *slash = strrchr(group, '/');
+	const bool is_name = action == ACTION_RENAME;
+	strvec_push(&ui->targets, group);
+	ui->is_for_group = true;
+	ui_begin_line(ui, action, xasprintf("%s of group %s: ", is_name ? "Name" : "Path", group),
+		      is_name && slash ? slash + 1 : group);
+	return true;
+}
+
+/* With all groups below it. */
+static void rename_group(struct ui *ui, const char *text, struct wish *ret)
+{
+	const char *group = ui->targets.items[0], *slash = strrchr(group, '/');
+	const int around = ui->pending == ACTION_RENAME && slash ? (int)(slash - group) + 1 : 0;
+	strvec_push_array(&ret->words,
+			  (const char *const[]){ "group", "rename", "--", group, NULL });
+	strvec_pushf(&ret->words, "%.*s%s", around, group, text);
+	wait_for_line(ui, ret);
+}
+
 void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 {
+	ui->is_for_group = false;
 	if (is_for_one(action))
 		list_choose_none(ui->list);
 	strvec_clear(&ui->targets);
 	const struct item *first = ui_add_targets(ui, &ui->targets);
+	if (!first && begin_group_line(ui, action))
+		return;
 	if (!first) {
 		tell_nothing_selected(ui, takes_several(action));
 		return;
@@ -177,14 +214,6 @@ void ui_copy(struct ui *ui, struct wish *ret)
 			  &ret->words);
 }
 
-/* The line stays until its command has ended: what is typed next must not act as keys. */
-static void wait_for_line(struct ui *ui, struct wish *ret)
-{
-	ret->kind = WISH_LINE;
-	ui_expect(ui, ret);
-	ui->is_waiting = true;
-}
-
 void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_good)
 {
 	if (ui->is_waiting && ui_awaits(ui, ticket)) {
@@ -229,6 +258,10 @@ static void answer_with(struct ui *ui, struct wish *ret)
 void ui_go_on(struct ui *ui, struct wish *ret)
 {
 	const char *text = input_text(&ui->input);
+	if (ui->is_for_group) {
+		rename_group(ui, text, ret);
+		return;
+	}
 	switch (ui->pending) {
 	case ACTION_START:
 		ui_run(ui, ret, (const char *const[]){ "start", NULL });

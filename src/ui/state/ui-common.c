@@ -93,7 +93,7 @@ void ui_end_pending(struct ui *ui)
 {
 	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;
 	ui->pending = ACTION_NONE;
-	ui->is_waiting = false;
+	ui->is_waiting = ui->is_for_group = false;
 	replace_string(&ui->question, NULL);
 	input_free(&ui->input);
 	questions_free(&ui->ask);

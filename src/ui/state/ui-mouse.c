@@ -24,9 +24,9 @@ bool ui_take_wheel(struct ui *ui, key_code key)
 	else if (is_list)
 		list_move(ui->list, is_down ? WHEEL_LINES : -WHEEL_LINES);
 	else if (ui->mode == MODE_HELP && is_down)
-		ui->help_top += WHEEL_LINES;
+		ui->help_page++;
 	else if (ui->mode == MODE_HELP)
-		ui->help_top -= ui->help_top < WHEEL_LINES ? ui->help_top : WHEEL_LINES;
+		ui->help_page -= ui->help_page > 0;
 	else if (ui->mode == MODE_DIALOG)
 		(void)dialog_key(&ui->dialog, is_down ? KEY_CODE_PAGE_DOWN : KEY_CODE_PAGE_UP,
 				 &none);

@@ -44,6 +44,7 @@ void ui_free(struct ui *ui)
 	free(ui->question);
 	free(ui->command);
 	free(ui->message);
+	free(ui->help_find);
 	free(ui);
 }
 
@@ -119,9 +120,9 @@ static void search(struct ui *ui, const char *text)
 	list_search(ui->list, text);
 }
 
-static void next_waiting(struct ui *ui)
+static void next_waiting(struct ui *ui, bool is_back)
 {
-	if (!list_next_waiting(ui->list)) {
+	if (!list_next_waiting(ui->list, is_back)) {
 		ui_tell(ui, "No session waits for you.", false);
 	} else if (ui->search && !list_is_searched(ui->list)) {
 		/* The search that hid it is over. */
@@ -182,13 +183,17 @@ static void scroll_preview(struct ui *ui, bool is_up)
 
 static void move(struct ui *ui, enum action action)
 {
-	const long page = ui->height > 1 ? (long)ui->height - 1 : 1;
+	const long page = ui->height > 1 ? (long)ui->height - 1 : 1, half = (page + 1) / 2;
 	switch (action) {
 	case ACTION_UP:
 		list_move(ui->list, -1);
 		break;
 	case ACTION_DOWN:
 		list_move(ui->list, 1);
+		break;
+	case ACTION_HALF_UP:
+	case ACTION_HALF_DOWN:
+		list_move(ui->list, action == ACTION_HALF_UP ? -half : half);
 		break;
 	case ACTION_PAGE_UP:
 		list_move(ui->list, -page);
@@ -212,6 +217,8 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_DOWN:
 	case ACTION_PAGE_UP:
 	case ACTION_PAGE_DOWN:
+	case ACTION_HALF_UP:
+	case ACTION_HALF_DOWN:
 	case ACTION_FIRST:
 	case ACTION_LAST:
 		move(ui, action);
@@ -224,7 +231,8 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ui_attach(ui, ret);
 		break;
 	case ACTION_NEXT_WAITING:
-		next_waiting(ui);
+	case ACTION_PREVIOUS_WAITING:
+		next_waiting(ui, action == ACTION_PREVIOUS_WAITING);
 		break;
 	case ACTION_SEARCH:
 		ui->mode = MODE_SEARCH;
@@ -260,7 +268,10 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ui_look_into_trash(ui, ret);
 		break;
 	case ACTION_PREVIEW:
-		ui->wanted = ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
+	case ACTION_PREVIEW_BACK:
+		ui->wanted = ui->preview.kind =
+			(ui->preview.kind + (action == ACTION_PREVIEW ? 1 : PREVIEW_COUNT - 1)) %
+			PREVIEW_COUNT;
 		break;
 	case ACTION_PREVIEW_UP:
 	case ACTION_PREVIEW_DOWN:
@@ -274,7 +285,8 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_HELP:
 		ui->mode = MODE_HELP;
-		ui->help_top = 0;
+		ui->help_page = 0;
+		replace_string(&ui->help_find, NULL);
 		break;
 	case ACTION_REDRAW:
 		ret->kind = WISH_REDRAW;
@@ -297,6 +309,21 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 
 /* ---- keys ------------------------------------------------------------------------------------- */
 
+/* To the outermost group of this number. */
+static void go_to_group(struct ui *ui, size_t number)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < list_lines(ui->list); i++) {
+		const struct line *line = list_line(ui->list, i);
+		found += line->kind == LINE_GROUP && line->depth == 0;
+		if (found == number) {
+			list_go(ui->list, i);
+			return;
+		}
+	}
+	ui_tell(ui, found ? "There are not so many groups." : "There is no group.", true);
+}
+
 static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 {
 	char name[KEY_TEXT_SIZE];
@@ -305,6 +332,8 @@ static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 		return;
 	if (action != ACTION_NONE)
 		ui_act(ui, action, ret);
+	else if (key >= '1' && key <= '9')
+		go_to_group(ui, key - '0');
 	else
 		ui_tell_useless(ui, key_text(key, name));
 }
@@ -435,7 +464,7 @@ void ui_begin_pick(struct ui *ui)
 {
 	ui->mode = MODE_PICK;
 	input_set(&ui->input, "");
-	if (!list_next_waiting(ui->list))
+	if (!list_next_waiting(ui->list, false))
 		find_session(ui);
 }
 
@@ -469,28 +498,45 @@ static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 		(void)input_key(&ui->input, &ui->keymap, CONTEXT_LINE, key);
 }
 
+static void key_in_find(struct ui *ui, key_code key)
+{
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_SEARCH, key);
+	if (action == ACTION_LINE_ACCEPT || action == ACTION_LINE_CANCEL) {
+		ui->is_finding = false;
+		if (action == ACTION_LINE_CANCEL)
+			replace_string(&ui->help_find, NULL);
+		return;
+	}
+	if (input_key(&ui->input, &ui->keymap, CONTEXT_SEARCH, key))
+		replace_string(&ui->help_find, input_text(&ui->input));
+}
+
+/* By pages, whose number drawing limits. */
 static void key_in_help(struct ui *ui, key_code key)
 {
-	const size_t page = ui->height > 1 ? ui->height - 1 : 1;
+	if (ui->is_finding) {
+		key_in_find(ui, key);
+		return;
+	}
+	if (keymap_action(&ui->keymap, CONTEXT_LIST, key) == ACTION_SEARCH) {
+		ui->is_finding = true;
+		input_set(&ui->input, or_empty(ui->help_find));
+		return;
+	}
 	switch (keymap_action(&ui->keymap, CONTEXT_HELP, key)) {
 	case ACTION_UP:
-		ui->help_top -= ui->help_top > 0;
+	case ACTION_PAGE_UP:
+		ui->help_page -= ui->help_page > 0;
 		break;
 	case ACTION_DOWN:
-		ui->help_top++;
-		break;
-	case ACTION_PAGE_UP:
-		ui->help_top -= ui->help_top < page ? ui->help_top : page;
-		break;
 	case ACTION_PAGE_DOWN:
-		ui->help_top += page;
+		ui->help_page++;
 		break;
 	case ACTION_FIRST:
-		ui->help_top = 0;
+		ui->help_page = 0;
 		break;
 	case ACTION_LAST:
-		/* Drawing knows where the last page begins. */
-		ui->help_top = SIZE_MAX / 2;
+		ui->help_page = SIZE_MAX / 2;
 		break;
 	default:
 		ui->mode = MODE_LIST;

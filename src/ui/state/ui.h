@@ -42,7 +42,8 @@ struct ui {
 	/* In a removal: the sessions that are agreed to, and their losses, as options of the
 	 * command. */
 	struct strvec agreed, given_up;
-	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
+	bool is_for_group; /* the only target is the path of a group */
+	char *question;    /* what MODE_LINE asks, and MODE_LOOKING says */
 	/* Of the last wish whose end is to be told.  What comes with an earlier one is late: the
 	 * user has gone on with something else. */
 	unsigned ticket;
@@ -63,7 +64,9 @@ struct ui {
 	bool has_removed;     /* the last key has removed something: undo is its first key */
 	char *command;        /* the line of the last command behind ":"; NULL: it is over */
 	bool is_pasting;      /* what comes was not typed */
-	size_t help_top;
+	size_t help_page, help_pages; /* of MODE_HELP, as they were drawn */
+	char *help_find;              /* only what has this in it; NULL: all */
+	bool is_finding;              /* and it is being typed */
 	/* as it was drawn */
 	size_t height;  /* of the list */
 	bool has_usage; /* it has columns for what the sessions use */

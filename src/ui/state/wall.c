@@ -209,7 +209,7 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 		ui_act(ui, action, ret);
 		break;
 	case ACTION_NEXT_WAITING:
-		if (!list_next_waiting(ui->list))
+		if (!list_next_waiting(ui->list, false))
 			ui_tell(ui, "No session waits for you.", false);
 		break;
 	default:
