@@ -4,6 +4,8 @@
  * back without the other one, and the container ends with the last.
  */
 #include "persistence/inside.h"
+#include "persistence/steps.h"
+#include "persistence/strace.h"
 
 #include <string.h>
 
@@ -38,10 +40,8 @@ static void assert_both(struct pair *pair, const char *when)
 	       "not one container %s", when);
 }
 
-static void begin(struct pair *pair, enum engine engine)
+static void begin_guest(struct pair *pair)
 {
-	*pair = (struct pair){ .guest_turns = 1 };
-	inside_begin(&pair->owner, engine);
 	struct json_object *made = deck_ok(NULL,
 					   WORDS("launch", "--in", pair->owner.session.id,
 						 "--agent", "demo", "-t", "second", "--json"));
@@ -52,6 +52,13 @@ static void begin(struct pair *pair, enum engine engine)
 	session_say(&pair->guest, GUEST_MARKER);
 	(void)session_look(&pair->guest);
 	pair->guest_conversation = pair->guest.session_id;
+}
+
+static void begin(struct pair *pair, enum engine engine)
+{
+	*pair = (struct pair){ .guest_turns = 1 };
+	inside_begin(&pair->owner, engine);
+	begin_guest(pair);
 	ASSERT(pair->guest_conversation && !streq(pair->guest_conversation, pair->owner.session_id),
 	       "both have the conversation %s", or_empty(pair->guest_conversation));
 	assert_both(pair, "at first");
@@ -190,6 +197,11 @@ TEST(ContainerOfTwoTakesNothingFromTheOther)
 	const struct reply inside = deck(NULL, WORDS("exec", guest, "--", "pwd"));
 	ASSERT(inside.status == 0 && starts_with(inside.output, pair.guest.directory), "exec: %s%s",
 	       inside.output, inside.errors);
+	(void)deck_ok(NULL,
+		      WORDS("export", guest, at_home("second.parcel"), "--running", "--json"));
+	struct json_object *strays = deck_look_ok(WORDS("prune", "--dry-run", "--json"));
+	ASSERT(!strstr(json_print(strays), owner) && !strstr(json_print(strays), guest),
+	       "prune takes them for strays: %s", json_print(strays));
 	/* A fork of it lives there, too. */
 	struct json_object *made = deck_ok(NULL, WORDS("fork", guest, "-t", "third", "--json"));
 	struct session third = { .title = "third", .id = json_get_string(made, "id", NULL) };
@@ -204,4 +216,121 @@ TEST(ContainerOfTwoTakesNothingFromTheOther)
 	session_start(&pair.guest, NULL);
 	assert_guest_back(&pair, "after undo");
 	(void)deck_ok(NULL, WORDS("remove", "--force", guest, "--json"));
+}
+
+/* Tier 3: the image is gone, and the guest alone asks for it. */
+TEST(ContainerOfTwoIsBuiltAgain)
+{
+	struct pair pair = { .guest_turns = 1 };
+	const char *directory = at_home("context"), *guest;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	machine_make_directory(directory);
+	machine_write(kept("%s/Dockerfile", directory), 0644, "FROM " PLAIN_IMAGE "\n");
+	session_add(&pair.owner.session, NULL, "deck",
+		    WORDS("--container", "--build", directory, "--engine",
+			  engine_address(ENGINE_DOCKER)));
+	session_start(&pair.owner.session, NULL);
+	begin_guest(&pair);
+	guest = pair.guest.id;
+	inside_look(&pair.owner);
+	(void)deck_ok(NULL, WORDS("stop", guest, "--json"));
+	session_stop(&pair.owner.session, NULL);
+	const char *image = container_field(ENGINE_DOCKER, pair.owner.name, "{{.Image}}");
+	(void)engine_say(ENGINE_DOCKER, WORDS("rm", "--force", pair.owner.name));
+	(void)engine_say(ENGINE_DOCKER, WORDS("rmi", "--force", image));
+	assert_refused(WORDS("start", guest), "needs a rebuild");
+	(void)deck_ok(NULL, WORDS("start", "--rebuild", guest, "--json"));
+	session_start(&pair.owner.session, NULL);
+	inside_look(&pair.owner);
+	assert_guest_back(&pair, "after the build");
+	(void)deck_ok(NULL, WORDS("remove", "--force", guest, "--json"));
+}
+
+/* ---- kills ----------------------------------------------------------------------------------- */
+
+enum { EACH = 2 };
+
+/* The pane begins the agent where the command was killed before it could. */
+static void await_agents(unsigned expected, const char *where)
+{
+	const char *seen = NULL;
+	WAIT_FOR((seen = machine_root(WORDS("pgrep", "-c", "-x", "agentdeck-demo-")).output,
+		  streq(seen, kept("%u\n", expected))),
+		 "%s: %s agents instead of %u", where, seen, expected);
+}
+
+static void assert_guest_lives(struct pair *pair, unsigned agents, const char *where)
+{
+	await_agents(agents, where);
+	WAIT_FOR((pair->guest_agent = guest_agent_of(pair)).pid, "%s: no agent", where);
+	ASSERT(streq(pair->guest.status, "running") && pair->guest_agent.pid &&
+		       streq(or_empty(pair->guest.session_id), pair->guest_conversation),
+	       "%s: the guest is %s, with %s", where, pair->guest.status,
+	       or_empty(pair->guest.session_id));
+	ASSERT(container_count(pair->owner.engine, "io.agentdeck.instance") == 1,
+	       "%s: not one container", where);
+}
+
+/* The same again, or what brings all back, or a stop first. */
+static void converge(struct pair *pair, unsigned turn, unsigned agents, const char *where)
+{
+	const char *guest = pair->guest.id;
+	if (turn % 3 == 1)
+		(void)deck_look(WORDS("recover"));
+	if (turn % 3 == 2)
+		(void)deck_look_ok(WORDS("session", "stop", guest, "--json"));
+	(void)deck_look_ok(WORDS("session", "start", guest, "--json"));
+	assert_guest_lives(pair, agents, where);
+	(void)deck_look_ok(WORDS("session", "stop", guest, "--json"));
+	await_agents(agents - 1, where);
+}
+
+/* The guest is stopped, and so many agents are to run when it is started. */
+static void cut_start(struct pair *pair, unsigned agents)
+{
+	const char *const *words = deck_words(
+		WORDS("session", "start", pair->guest.id, "--no-wait"));
+	const struct points all = strace_watch(words), some = strace_sample(&all, EACH);
+	unsigned cuts = 0;
+	converge(pair, 0, agents, "at first");
+	for (size_t i = 0; i < some.count; i++) {
+		const char *where = kept("start killed at %s", some.points[i].line);
+		cuts += strace_kill(words, &some.points[i], where);
+		converge(pair, cuts, agents, where);
+	}
+	print_message("%u cuts\n", cuts);
+	ASSERT(cuts > EACH, "only %u cuts took place", cuts);
+}
+
+/* A stop of the owner, at each step: the guest lives. */
+static void cut_stop(struct pair *pair)
+{
+	const char *owner = pair->owner.session.id;
+	const char *const *words = deck_words(WORDS("session", "stop", owner));
+	const struct points all = strace_watch(words), some = strace_sample(&all, EACH);
+	for (size_t i = 0; i < some.count; i++) {
+		const char *where = kept("stop killed at %s", some.points[i].line);
+		(void)deck_look_ok(WORDS("session", "start", owner, "--json"));
+		(void)strace_kill(words, &some.points[i], where);
+		(void)deck_look_ok(WORDS("session", "stop", owner, "--json"));
+		const pid_t before = pair->guest_agent.pid;
+		assert_guest_lives(pair, 1, where);
+		ASSERT(pair->guest_agent.pid == before, "%s: another guest", where);
+	}
+}
+
+TEST(ContainerOfTwoKilledAtEachStepConverges)
+{
+	struct pair pair;
+	strace_required();
+	begin(&pair, ENGINE_DOCKER);
+	(void)deck_look_ok(WORDS("session", "stop", pair.guest.id, "--json"));
+	cut_start(&pair, 2);
+	(void)deck_look_ok(WORDS("session", "stop", pair.owner.session.id, "--json"));
+	cut_start(&pair, 1);
+	(void)deck_look_ok(WORDS("session", "start", pair.owner.session.id, "--json"));
+	(void)deck_look_ok(WORDS("session", "start", pair.guest.id, "--json"));
+	assert_guest_lives(&pair, 2, "before the stops");
+	cut_stop(&pair);
+	(void)deck_look_ok(WORDS("remove", "--force", pair.guest.id, "--json"));
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/place/container/guest.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/stop.h"
 #include "engine/run/undo.h"
@@ -96,7 +97,9 @@ static int gather(const struct operation *operation, const struct ending_order *
 	*facts = (struct ending_facts){
 		.policy = settings_end_policy(&deck->settings, instance),
 		.wish = order->wish,
-		.has_container = instance_has_container(instance),
+		/* The agent of another session may live in it. */
+		.has_container = instance_has_container(instance) &&
+				 guest_check_alone(deck, instance, instance, NULL) == 0,
 	};
 	int r = tree_judge(deck, instance, verdict, err);
 	if (r < 0 || look_for_processes(operation, &facts->has_processes, err) < 0)

@@ -547,6 +547,10 @@ int ladder_climb(struct ladder *ladder, struct error *err)
 	for (size_t i = 0; i < plan.count; i++)
 		if (do_step(ladder, plan.steps[i], &why) < 0)
 			return fail_step(ladder, &plan, plan.steps[i], hint, err, &why);
+	if (plan.tier == 0 && ladder->exists && !facts.recipe_is_same)
+		deck_warn(ladder->deck,
+			  "its container runs, so it stays as it was made: what was changed since "
+			  "counts when it starts again");
 	if (plan.lost)
 		log_warning("lost with its old container: %s", plan.lost);
 	note_comeback(instance, facts.is_new, &plan);
