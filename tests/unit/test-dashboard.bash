@@ -163,7 +163,7 @@ case_the_next_profile_is_a_key_away() {
 	await '^agentdeck default \(of 2 profiles\)  5 sessions' && keys P
 	await '^agentdeck second \(of 2 profiles\)  1 session  ' && await ' · other '
 	deck -p second remove other
-	await '^  agentdeck -p second launch DIRECTORY -t TITLE' && keys P
+	await '^ +Nothing runs yet' && keys P
 	await '^agentdeck default ' && keys q
 	await 'ended: 0' && restored 'after another profile'
 }
