@@ -69,6 +69,7 @@ COVERS=(
 	"src/ui/draw/|tests/unit/test-dashboard.bash tests/unit/test-wall.bash"
 	"src/ui/main/|tests/unit/test-dashboard.bash tests/unit/test-wall.bash"
 	"src/model/question/questions|tests/unit/test-ui-ask.c tests/unit/test-cli.bash"
+	"src/ui/state/list-paths|tests/unit/test-list.c"
 	"src/ui/state/wall|tests/unit/test-wall.bash"
 	"src/ui/state/welcome|tests/unit/test-ui.c tests/unit/test-draw.c"
 	"src/ui/term/|tests/unit/test-dashboard.bash"
