@@ -75,6 +75,21 @@ static void lose_container(struct session *session, enum engine engine)
 	session_start(session, NULL);
 }
 
+/* In two commands, while it runs. */
+static void is_brought_home(const struct session *session, const char *source)
+{
+	const struct json_object *changes = json_get_object(
+		deck_look_ok(WORDS("session", "changes", session->id, "--json")), "changes");
+	struct json_object *merge = deck_look_ok(WORDS("session", "merge", session->id, "--json"));
+	ASSERT(json_object_array_length(json_get_array(changes, "commits")) == 2,
+	       "its changes are not two commits");
+	ASSERT(streq(json_get_string(merge, "result", ""), "fast-forward"), "the merge is %s",
+	       json_get_string(merge, "result", ""));
+	const char *file = machine_user_ok(WORDS("cat", kept("%s/src/file", source)));
+	ASSERT(streq(file, "one\nfirst inside\nsecond inside\n"), "the file has %s", file);
+	ASSERT(streq(out_there(source, WORDS("status", "--porcelain")), ""), "it is not clean");
+}
+
 static void keeps_its_worktree(enum engine engine)
 {
 	struct session session;
@@ -101,6 +116,7 @@ static void keeps_its_worktree(enum engine engine)
 						 source, source, names[i], source, names[i]));
 		ASSERT(reply.status != 0, "the agent can write %s", names[i]);
 	}
+	is_brought_home(&session, source);
 }
 
 TEST(ContainerHasItsWorktreeDocker)
