@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "driver/git/git.h"
+#include "engine/run/work.h"
 #include "engine/workspace/bring.h"
 
 #include <signal.h>
@@ -608,6 +609,20 @@ static void put_gh(struct desk *desk)
 	      "esac\nEND\nchmod +x bin/gh");
 }
 
+/* What gh said last stays known when it does not answer. */
+static void look_at_request(struct desk *desk, struct instance *instance)
+{
+	const struct work_wish wish = { .asks_forge = true };
+	cleanup_changes struct changes changes = { 0 }, later = { 0 };
+	assert_int_equal(work_look(&desk->deck, instance, &wish, &changes, NULL), 0);
+	assert_int_equal(instance->workspace->seen.request.number, 7);
+	do_sh(desk, "mv bin/gh bin/answers && printf '#!/bin/sh\\necho nothing\\n' >bin/gh && "
+		    "chmod +x bin/gh");
+	assert_int_equal(work_look(&desk->deck, instance, &wish, &later, NULL), 0);
+	assert_string_equal(instance->workspace->seen.request.state, "OPEN");
+	do_sh(desk, "mv bin/answers bin/gh");
+}
+
 static void look_at_push(struct desk *desk, enum workspace_kind kind)
 {
 	cleanup_instance struct instance *instance = begin(desk, kind);
@@ -633,13 +648,14 @@ static void look_at_push(struct desk *desk, enum workspace_kind kind)
 	assert_int_equal(bring_request(instance, &result, &request, NULL), 0);
 	assert_int_equal(bring_request(instance, &result, &again, NULL), 0);
 	assert_int_equal(bring_find_request(instance, result.branch, 5000, &found, NULL), 0);
+	look_at_request(desk, instance);
 	setenv("PATH", old, 1);
 	assert_int_equal(found.number, 7);
 	assert_int_equal(request.number, 7);
 	assert_string_equal(request.url, "https://x/\\0337");
 	do_sh(desk,
 	      "test 1 = \"$(grep -c 'pr create --fill --head=agentdeck/fix-it --base=main' "
-	      "bin/calls)\" && test 4 = \"$(grep -c 'pr list --head=agentdeck/fix-it' bin/calls)\"");
+	      "bin/calls)\" && test 5 = \"$(grep -c 'pr list --head=agentdeck/fix-it' bin/calls)\"");
 }
 
 static void a_worktree_is_pushed(void **state)
