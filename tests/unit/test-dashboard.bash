@@ -1457,9 +1457,9 @@ case_actions_are_for_all_chosen_ones() {
 	open 80 24
 	await '\? help' && keys End Up Space Space
 	await '2 chosen' && keys M C-u z o o Enter
-	await 'agentdeck set: 2 sessions done' && await '▾ zoo +2·' && keys End Up Space Space
+	await '^set: 2 sessions done' && await '▾ zoo +2·' && keys End Up Space Space
 	await '2 chosen' && keys L 1 G Enter
-	await 'agentdeck limit: 2 sessions done'
+	await '^limit: 2 sessions done'
 	deck limit api
 	grep -q '^memory_max .*1.*G' "$home/out" || fail "no limit: $(<"$home/out")"
 	# who fails is told, and does not hold up the others

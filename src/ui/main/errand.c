@@ -175,7 +175,7 @@ static void tell_series(const struct series *series)
 					  ? xasprintf("%zu of %zu sessions failed: %s",
 						      series->failed, series->each.count,
 						      series->why)
-					  : xasprintf("agentdeck %s: %zu sessions done",
+					  : xasprintf("%s: %zu sessions done",
 						      series->words.items[0], series->each.count);
 	tell(series->errands, series->ticket, text, series->failed > 0);
 }
@@ -193,6 +193,10 @@ static void run_next(struct series *series)
 			strvec_push(&words, series->words.items[i]);
 	}
 	series->next++;
+	cleanup_free char *news = xasprintf("%s: %zu of %zu sessions ...", series->words.items[0],
+					    series->next, series->each.count);
+	ui_tell(series->errands->ui, news, false);
+	*series->errands->is_changed = true;
 	const struct errand errand = { .words = &words };
 	errand_start(series->errands, &errand, on_one, series);
 }
@@ -229,12 +233,12 @@ static void begin_series(struct errands *errands, const struct wish *wish)
 
 void errand_run(struct errands *errands, const struct wish *wish)
 {
-	cleanup_free char *text = xasprintf("agentdeck %s ...", wish->words.items[0]);
+	cleanup_free char *text = xasprintf("%s ...", wish->words.items[0]);
+	ui_tell(errands->ui, text, false);
 	if (wish->each.count)
 		begin_series(errands, wish);
 	else
 		run_once(errands, wish);
-	ui_tell(errands->ui, text, false);
 }
 
 int errand_terminal(struct errands *errands, const char *command, const struct strvec *words,
