@@ -320,13 +320,12 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
 		return -1;
 	if (work.bases.missing)
 		return refuse_base(recipe, work.bases.missing, err);
-	int r = recipe->role ? take_built(&work, &image, err) : ENGINE_ABSENT;
-	if (r == ENGINE_ABSENT)
-		r = build_packed(&work, &image, err);
+	const int taken = recipe->role ? take_built(&work, &image, err) : ENGINE_ABSENT;
+	const int r = taken == ENGINE_ABSENT ? build_packed(&work, &image, err) : taken;
 	if (r < 0)
 		return -1;
 	note(&work, &image);
-	if (recipe->role)
+	if (recipe->role && taken == ENGINE_ABSENT)
 		note_built(&work);
 	log_info("built: image=%s from=%s digest=%s", recipe->image_id, recipe->build, work.digest);
 	return 0;
