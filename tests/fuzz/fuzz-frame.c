@@ -32,6 +32,18 @@ static bool rewrite_secrets(const struct frame *frame, struct strbuf *again, str
 	return true;
 }
 
+static bool rewrite_guest(const struct frame *frame, struct strbuf *again, struct error *err)
+{
+	cleanup_frame_guest struct frame_guest guest = { 0 };
+	if (frame_get_guest(frame, &guest, err) < 0) {
+		HOLDS(!guest.directory && !guest.variable);
+		return false;
+	}
+	HOLDS(*guest.directory == '/' && strchr(guest.variable, '='));
+	frame_put_guest(again, &guest);
+	return true;
+}
+
 static bool rewrite_refused(const struct frame *frame, struct strbuf *again, struct error *err)
 {
 	struct frame_refused refused = { 0 };
@@ -91,6 +103,8 @@ static bool rewrite(const struct frame *frame, struct strbuf *again, struct erro
 		return rewrite_start(frame, again, err);
 	case FRAME_SECRETS:
 		return rewrite_secrets(frame, again, err);
+	case FRAME_GUEST:
+		return rewrite_guest(frame, again, err);
 	case FRAME_REFUSED:
 		return rewrite_refused(frame, again, err);
 	case FRAME_HELLO:

@@ -83,6 +83,28 @@ static void secrets_say_of_which_run_they_are(void **state UNUSED)
 	}
 }
 
+static void a_guest_says_where_it_is_and_whose(void **state UNUSED)
+{
+	char directory[] = "/state/rooms/1", variable[] = "NAME=value", relative[] = "rooms/1";
+	cleanup_strbuf struct strbuf bytes = { 0 }, wrong = { 0 };
+	cleanup_frame_guest struct frame_guest got = { 0 };
+	const struct frame_guest guest = { directory, variable, true };
+	const struct frame_guest other = { relative, variable, true };
+	frame_put_guest(&bytes, &guest);
+	frame_put_guest(&wrong, &other);
+	const struct frame frame = only_frame(&bytes), refused = only_frame(&wrong);
+	assert_int_equal(frame_get_guest(&refused, &got, NULL), -1);
+	assert_int_equal(frame_get_guest(&frame, &got, NULL), 0);
+	assert_string_equal(got.directory, directory);
+	assert_string_equal(got.variable, variable);
+	assert_true(got.ends_with_it);
+	for (size_t length = 0; length < frame.length; length++) {
+		cleanup_frame_guest struct frame_guest cut = { 0 };
+		const struct frame part = { frame.type, frame.payload, length };
+		assert_int_equal(frame_get_guest(&part, &cut, NULL), -1);
+	}
+}
+
 static void a_status_says_how_the_agent_ended(void **state UNUSED)
 {
 	cleanup_strbuf struct strbuf bytes = { 0 };
@@ -260,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_start_says_all_that_an_agent_needs),
 		cmocka_unit_test(secrets_say_of_which_run_they_are),
+		cmocka_unit_test(a_guest_says_where_it_is_and_whose),
 		cmocka_unit_test(a_status_says_how_the_agent_ended),
 		cmocka_unit_test(small_frames_survive_the_way),
 		cmocka_unit_test(long_output_becomes_several_frames),
