@@ -6,6 +6,8 @@
 #include "engine/terminal/bell.h"
 #include "engine/terminal/terminal.h"
 
+#include <string.h>
+
 /* Before what a command of ours says on standard error. */
 #define PREFIX "agentdeck: "
 
