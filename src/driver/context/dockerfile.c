@@ -259,8 +259,10 @@ static char *here_text(const char *line)
 		const bool begins = !quote && at > line && strchr(blank, at[-1]);
 		if (*at == '\\' && at[1])
 			at++;
-		else if (*at == '"' || *at == '\'')
-			quote = quote == *at ? 0 : quote ? quote : *at;
+		else if (!quote && (*at == '"' || *at == '\''))
+			quote = *at;
+		else if (quote == *at)
+			quote = 0;
 		const char *word = begins ? at + strspn(at, "0123456789") : "";
 		if (!starts_with(word, "<<"))
 			continue;
