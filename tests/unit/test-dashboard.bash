@@ -185,7 +185,7 @@ case_a_wide_list_shows_what_the_sessions_use() {
 case_the_deck_opens_as_it_was_left() {
 	some_sessions
 	open 80 24
-	await '\? help' && keys o Tab Tab Tab Tab
+	await '\? help' && keys o o Tab Tab Tab Tab
 	await '^─ solo ─.*\[facts\]' && keys f
 	await ': those that need you' && keys f f
 	await 'Showing all' && keys G
@@ -193,7 +193,7 @@ case_the_deck_opens_as_it_was_left() {
 	await 'ended: 0'
 	open 80 24
 	await '^─ web ─.*\[facts\]' && keys o
-	await 'Sorted by title' && keys q
+	await 'Sorted by use' && keys q
 	await 'ended: 0'
 	# what is no file of ours is as none
 	printf '{"default": [7' >"$home/deck/deck.json"
