@@ -181,6 +181,31 @@ static void assert_refused(const char *const *words, const char *text)
 	       reply.status, reply.errors);
 }
 
+/* The container lacks what the recipe of its owner names now. */
+static void keeps_both_without_a_mount(struct pair *pair)
+{
+	const char *owner = pair->owner.session.id, *guest = pair->guest.id;
+	machine_make_directory(at_home("later"));
+	(void)deck_ok(NULL, WORDS("set", owner, "recipe.mount",
+				  kept("%s:/later:ro", at_home("later")), "--json"));
+	assert_refused(WORDS("restart", owner), "lives in this container, too");
+	assert_same_agent(&pair->owner, "after a restart that was refused");
+	/* A container that does not answer. */
+	(void)deck_ok(NULL, WORDS("stop", guest, "--json"));
+	(void)engine_say(ENGINE_DOCKER, WORDS("pause", pair->owner.name));
+	assert_refused(WORDS("start", guest), "lives in this container, too");
+	assert_same_agent(&pair->owner, "after a start that was refused");
+	(void)deck_ok(NULL, WORDS("start", guest, "--json"));
+	assert_guest_back(pair, "beside an owner with another recipe");
+	(void)deck_ok(NULL, WORDS("stop", owner, "--json"));
+	assert_refused(WORDS("start", owner), "lives in this container, too");
+	const pid_t before = pair->guest_agent.pid;
+	ASSERT(guest_agent_of(pair).pid == before, "another guest");
+	(void)deck_ok(NULL, WORDS("stop", guest, "--json"));
+	session_start(&pair->owner.session, NULL);
+	inside_look(&pair->owner);
+}
+
 TEST(ContainerOfTwoTakesNothingFromTheOther)
 {
 	struct pair pair;
@@ -215,6 +240,7 @@ TEST(ContainerOfTwoTakesNothingFromTheOther)
 	(void)deck_ok(NULL, WORDS("undo", guest, "--json"));
 	session_start(&pair.guest, NULL);
 	assert_guest_back(&pair, "after undo");
+	keeps_both_without_a_mount(&pair);
 	(void)deck_ok(NULL, WORDS("remove", "--force", guest, "--json"));
 }
 

@@ -240,9 +240,9 @@ static void put_held(struct session *session)
 }
 
 /* Without another start, too. */
-static void assert_stops(struct session *session)
+static void assert_stops(struct session *session, const char *owner)
 {
-	const char *label = kept("label=io.agentdeck.instance=%s", session->id), *left;
+	const char *label = kept("label=io.agentdeck.instance=%s", owner), *left;
 	session_stop(session, NULL);
 	WAIT_FOR((left = engine_say(ENGINE_DOCKER, WORDS("ps", "--quiet", "--filter", label)),
 		  !*left),
@@ -251,7 +251,7 @@ static void assert_stops(struct session *session)
 
 /* The next start runs none of those that were begun, but for that of each start, and no agent runs
  * before all have ended. */
-static void kill_in_each(struct session *session)
+static void kill_in_each(struct session *session, bool is_owner)
 {
 	const char *const *start = deck_words(WORDS("session", "start", session->id));
 	const char *expected = "";
@@ -264,8 +264,8 @@ static void kill_in_each(struct session *session)
 			 or_empty(machine_read(at_home("starter"))));
 		assert_agents(0, events[i]);
 		machine_destroy(&starter);
-		if (i == 0)
-			assert_stops(session);
+		if (i == 0 && is_owner)
+			assert_stops(session, session->id);
 		machine_remove(at_home(kept("deck/hold-%s", events[i])));
 	}
 	struct reply reply = deck(NULL, WORDS("session", "start", session->id));
@@ -322,8 +322,24 @@ TEST(ContainerRunsNoCommandOfItsRoleTwiceAfterAKill)
 	strace_required();
 	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
 	put_held(&session);
-	kill_in_each(&session);
+	kill_in_each(&session, true);
 	kill_at_notes(&session);
+}
+
+/* A second session begins the container of the first, which does not run. */
+TEST(ContainerOfTwoRunsNoCommandOfARoleTwiceAfterAKill)
+{
+	struct session session;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	put_held(&session);
+	struct json_object *made = deck_ok(NULL, WORDS("launch", "--in", session.id, "--agent",
+						       "demo", "-t", "second", "--json"));
+	struct session guest = { .title = "second", .id = json_get_string(made, "id", NULL) };
+	session_stop(&guest, NULL);
+	be_new(&session);
+	kill_in_each(&guest, false);
+	assert_stops(&guest, session.id);
+	(void)deck_ok(NULL, WORDS("remove", "--force", guest.id, "--json"));
 }
 
 /* ---- the image --------------------------------------------------------------------------- */

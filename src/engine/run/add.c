@@ -567,9 +567,11 @@ static int put(struct deck *deck, struct store_profile_lock *lock, const struct 
 	return 0;
 }
 
-int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
+int lifecycle_add(struct deck *deck, const struct lifecycle_new *asked, struct instance **ret,
 		  struct error *err)
 {
+	struct lifecycle_new locked = *asked;
+	const struct lifecycle_new *wish = &locked;
 	cleanup_prepared struct prepared prepared = NOTHING_PREPARED;
 	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
@@ -579,8 +581,11 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	cleanup_guest_owner struct guest_owner owner = { 0 };
 
 	/* It stays there until the guest is on disk. */
-	if ((wish->within && guest_open_owner(deck, wish->within->base, &owner, err) < 0) ||
-	    prepare(deck, wish, &prepared, err) < 0)
+	if (wish->within && guest_open_owner(deck, wish->within->base, NULL, &owner, err) < 0)
+		return -1;
+	/* It may have changed before the lock. */
+	locked.within = owner.instance;
+	if (prepare(deck, wish, &prepared, err) < 0)
 		return -1;
 	struct instance *instance = prepared.instance;
 	built = wish->like ? NULL : prepared.container;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/stages.h"
+#include "engine/place/alive.h"
 #include "engine/place/container/guest.h"
 #include "engine/place/environment.h"
 #include "model/session/naming.h"
@@ -243,6 +244,10 @@ static int bring_up_own(struct ladder *ladder, struct capsule **ret, struct erro
 		return error_move(err, &why);
 	log_info("%s", why.message);
 	error_clear(&why);
+	if (guest_check_alone(ladder->deck, instance, ladder->guest ? ladder->guest : instance,
+			      err) < 0)
+		return error_prefix(err, "its container has to start again, because it does not "
+					 "have mounted what the recipe says now");
 	ladder_clear(ladder);
 	*ladder = again;
 	return container_end_capsule(ladder->deck, instance, 0, err) < 0
@@ -252,23 +257,61 @@ static int bring_up_own(struct ladder *ladder, struct capsule **ret, struct erro
 
 /* ---- in the container of another session ------------------------------------------------------ */
 
-/* The owner's container, and its capsule in it.  No agent of the owner's is started. */
-static int bring_up_owner(struct ladder *ladder, struct capsule **ret, struct error *err)
+static int bring_up_container(const struct ladder *wish, struct capsule **ret, struct error *err)
 {
-	struct instance *owner = ladder->instance;
-	cleanup_free char *path = container_capsule_directory(ladder->deck, owner);
-	if (container_connect(path, &owner->run.server, clock_ms() + CAPSULE_ANSWER_MS, ret,
-			      NULL) == 0)
+	cleanup_ladder struct ladder ladder = *wish;
+	struct instance *owner = ladder.instance;
+	if (container_connect(owner->run.capsule, &owner->run.server,
+			      clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0) {
+		owner->run.server = capsule_process(*ret);
 		return 0;
+	}
 	/* What its own run has is not touched. */
+	if (!owner->run.socket && (container_make_directories(ladder.deck, owner, err) < 0 ||
+				   container_write_files(ladder.deck, owner, err) < 0))
+		return -1;
+	return bring_up_own(&ladder, ret, err);
+}
+
+/* A start that was killed may have left a command of the role behind. */
+static int end_command(struct capsule **capsule, struct error *err)
+{
+	const struct process_id first = capsule_process(*capsule);
+	const int r = capsule_stop(*capsule, 0, err);
+	capsule_close(*capsule);
+	*capsule = NULL;
+	if (r == 0)
+		(void)process_wait_end(&first, clock_ms() + CAPSULE_START_MS, NULL);
+	return r < 0 ? -1 : 0;
+}
+
+/* The owner's container, its capsule in it, and all commands of its role have ended.  No agent of
+ * the owner's is started. */
+static int bring_up_owner(const struct ladder *wish, struct capsule **ret, struct error *err)
+{
+	enum { TRIES = 2 };
+	struct instance *owner = wish->instance;
 	if (!owner->run.capsule)
-		owner->run.capsule = xstrdup(path);
-	if (!owner->run.socket && (container_make_directories(ladder->deck, owner, err) < 0 ||
-				   container_write_files(ladder->deck, owner, err) < 0))
-		return -1;
-	if (bring_up_own(ladder, ret, err) < 0)
-		return -1;
-	if (events_run(ladder->deck, owner, &ladder->order, *ret, err) < 0)
+		owner->run.capsule = container_capsule_directory(wish->deck, owner);
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct capsule_status status;
+		if (bring_up_container(wish, ret, err) < 0 ||
+		    capsule_status(*ret, clock_ms() + CAPSULE_ANSWER_MS, &status, err) < 0)
+			return -1;
+		/* Its agent begins after the commands. */
+		if (owner->run.socket && streq(status.run, or_empty(owner->run.id)))
+			return 0;
+		if (status.phase != CAPSULE_RUNNING)
+			break;
+		if (end_command(ret, err) < 0)
+			return -1;
+	}
+	if (!*ret)
+		return error_set(err, ERROR_BUSY,
+				 "a command of the role runs in the container of session %s: try "
+				 "again",
+				 owner->id);
+	if (events_run(wish->deck, owner, &wish->order, *ret, err) < 0)
 		return -1;
 	return 0;
 }
@@ -285,16 +328,15 @@ static int refuse_old(struct deck *deck, const struct instance *owner, struct er
 }
 
 /* Start the guest's capsule.  ERROR_INVALID: the container is just ending. */
-static int enter(struct deck *deck, struct instance *instance, struct ladder *ladder,
-		 struct capsule *owners, struct error *err)
+static int enter(struct deck *deck, struct instance *instance, const struct instance *owner,
+		 bool is_idle, struct capsule *owners, struct error *err)
 {
-	const struct instance *owner = ladder->instance;
 	cleanup_free char *variable = xasprintf(ENV_INSTANCE "=%s", instance->id);
 	struct error why = { 0 };
 	const struct capsule_guest guest = {
 		.directory = instance->run.capsule,
 		.variable = variable,
-		.ends_with_it = !owner->run.socket,
+		.ends_with_it = is_idle,
 	};
 	int r = capsule_add_guest(owners, &guest, clock_ms() + CAPSULE_START_MS,
 				  &instance->run.server, &why);
@@ -334,35 +376,48 @@ static void note_owners_comeback(struct instance *instance, const struct instanc
 	replace_string(&instance->container_id, "");
 }
 
-static int bring_up_guest(struct ladder *guest, struct capsule **ret, struct error *err)
+/* The guest's capsule in the container of the owner, which is locked. */
+static int bring_up_in(const struct ladder *owner, struct instance *instance, struct error *err)
 {
 	enum { TRIES = 2 };
-	struct deck *deck = guest->deck;
-	struct instance *instance = guest->instance;
-	cleanup_guest_owner struct guest_owner owner = { 0 };
-	if (guest_open_owner(deck, instance->recipe->within, &owner, err) < 0)
-		return -1;
-	const int64_t before = owner.instance->came_back.at;
-	struct place_order order = guest->order;
-	order.lock = owner.lock;
-	if (deck_agent(deck, owner.instance->agent, &order.agent, err) < 0)
-		return -1;
+	const struct place_run run = place_run_of(owner->instance);
+	const bool is_idle = place_presence(&run) == PRESENCE_NONE;
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct error why = { 0 };
 		cleanup_capsule struct capsule *capsule = NULL;
-		cleanup_ladder struct ladder ladder = {
-			.deck = deck, .instance = owner.instance, .order = order, .guest = instance
-		};
-		if (bring_up_owner(&ladder, &capsule, err) < 0)
+		if (bring_up_owner(owner, &capsule, err) < 0)
 			return -1;
-		if (enter(deck, instance, &ladder, capsule, &why) == 0)
-			break;
+		if (enter(owner->deck, instance, owner->instance, is_idle, capsule, &why) == 0)
+			return 0;
 		const struct process_id first = capsule_process(capsule);
 		if (why.code != ERROR_INVALID || i + 1 == TRIES ||
 		    process_wait_end(&first, clock_ms() + CAPSULE_START_MS, NULL) ==
 			    PROCESS_STILL_ALIVE)
 			return error_move(err, &why);
 		error_clear(&why);
+	}
+	return 0;
+}
+
+static int bring_up_guest(struct ladder *guest, struct capsule **ret, struct error *err)
+{
+	struct deck *deck = guest->deck;
+	struct instance *instance = guest->instance;
+	cleanup_guest_owner struct guest_owner owner = { 0 };
+	if (guest_open_owner(deck, instance->recipe->within, &guest->order, &owner, err) < 0)
+		return -1;
+	const int64_t before = owner.instance->came_back.at;
+	struct ladder ladder = {
+		.deck = deck, .instance = owner.instance, .order = guest->order, .guest = instance
+	};
+	ladder.order.lock = owner.lock;
+	if (deck_agent(deck, owner.instance->agent, &ladder.order.agent, err) < 0)
+		return -1;
+	if (bring_up_in(&ladder, instance, err) < 0) {
+		/* It spares the capsules of others. */
+		if (!owner.instance->run.socket)
+			(void)container_end_capsule(deck, owner.instance, 0, NULL);
+		return -1;
 	}
 	note_owners_comeback(instance, owner.instance, before);
 	return await_guest(instance, ret, err);
@@ -448,7 +503,8 @@ static int wake_up(struct deck *deck, struct instance *instance, const struct pl
 			      clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0)
 		return 0;
 	cleanup_guest_owner struct guest_owner owner = { 0 };
-	if (guest_is(instance) && guest_open_owner(deck, instance->recipe->within, &owner, err) < 0)
+	if (guest_is(instance) &&
+	    guest_open_owner(deck, instance->recipe->within, order, &owner, err) < 0)
 		return -1;
 	cleanup_ladder struct ladder ladder = {
 		.deck = deck,

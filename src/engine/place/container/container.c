@@ -38,14 +38,26 @@ static int container_take_directory(const struct deck *deck, struct instance *in
 		       : nesting_check_session(deck, instance, err);
 }
 
-/* What can be known before the run is ended: does the engine answer, and is the container ours? */
+/* A container with other mounts than the recipe has to start again, and with it all that is in it. */
+static int check_restart(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	const struct process_id *capsule = &instance->run.server;
+	cleanup_error struct error why = { 0 };
+	if (guest_is(instance) || !capsule->pid || !process_alive(capsule) ||
+	    mounts_check_inside(instance->recipe, capsule, &why) == 0)
+		return 0;
+	return guest_check_alone(deck, instance, instance, err);
+}
+
+/* What can be known before the run is ended: does the engine answer, is the container ours, and may
+ * it be started again? */
 static int container_probe(struct deck *deck, const struct instance *instance, struct error *err)
 {
 	cleanup_instance struct instance *copy = NULL;
 	if (deck_load(deck, guest_owner_base(instance), &copy, err) < 0)
 		return -1;
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
-	if (ladder_open(&ladder, err) < 0)
+	if (ladder_open(&ladder, err) < 0 || check_restart(deck, instance, err) < 0)
 		return error_prefix(err,
 				    "nothing was ended, because it could not be started again");
 	return 0;

@@ -29,11 +29,14 @@ static int refuse_removed(const char *base, struct error *err)
 			 id, id);
 }
 
-int guest_open_owner(struct deck *deck, const char *base, struct guest_owner *ret,
-		     struct error *err)
+int guest_open_owner(struct deck *deck, const char *base, const struct place_order *order,
+		     struct guest_owner *ret, struct error *err)
 {
 	cleanup_guest_owner struct guest_owner owner = { 0 };
-	int r = store_lock(deck->store, base, clock_ms() + OWNER_MS, &owner.lock, err);
+	const bool is_automatic = order && order->needs_scope;
+	const int64_t wait_ms = OWNER_MS +
+				(is_automatic ? deck->settings.setup_timeout_s * 1000 : 0);
+	int r = store_lock(deck->store, base, clock_ms() + wait_ms, &owner.lock, err);
 	if (r == STORE_BUSY)
 		return error_set(err, ERROR_BUSY,
 				 "another agentdeck works on session %s, whose container it is: "

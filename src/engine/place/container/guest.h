@@ -13,6 +13,7 @@
 #pragma once
 
 #include "engine/place/container/resolve.h"
+#include "engine/place/place.h"
 #include "model/session/instance.h"
 
 /* How many guests a container has room for. */
@@ -36,9 +37,10 @@ struct guest_owner {
 };
 void guest_owner_close(struct guest_owner *owner);
 #define cleanup_guest_owner CLEANUP(guest_owner_close)
-/* ERROR_NOT_FOUND: it was removed.  ERROR_BUSY: another command has it for too long. */
-int guest_open_owner(struct deck *deck, const char *base, struct guest_owner *ret,
-		     struct error *err);
+/* order: an automatic start waits for the commands of the owner's role; NULL: no start.
+ * ERROR_NOT_FOUND: it was removed.  ERROR_BUSY: another command has it for too long. */
+int guest_open_owner(struct deck *deck, const char *base, const struct place_order *order,
+		     struct guest_owner *ret, struct error *err);
 
 /* The recipe of a guest that is to be, of which argv, agent and group are set; *ret is the
  * caller's.  The caller holds the owner's lock until the guest is in the store.  order: NULL,

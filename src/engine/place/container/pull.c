@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PULL_MS = 3600000, END_MS = 10000 };
+enum { PULL_MS = 3600000, END_MS = 10000, LINE_MAX_SIZE = 4096 };
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -130,7 +130,7 @@ static void take(struct stream *stream, const char *text, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] == '\n' || text[i] == '\r')
 			end_line(stream);
-		else
+		else if (stream->line.length < LINE_MAX_SIZE)
 			strbuf_add(&stream->line, text + i, 1);
 	}
 }
@@ -160,7 +160,7 @@ static int listen_to(const struct child *child, struct saying *saying, const cha
 							   : -1;
 			if (got > 0)
 				take(streams[i], text, (size_t)got);
-			else if (fds[i].revents)
+			else if (fds[i].revents && (got == 0 || errno != EINTR))
 				fds[i].fd = -1;
 		}
 	}
