@@ -52,11 +52,11 @@ static size_t last_word(const char *text)
 	for (size_t at = 0; text[at]; at++) {
 		if (text[at] == '\\' && quote != '\'' && text[at + 1])
 			at++;
-		else if (quote)
-			quote = text[at] == quote ? '\0' : quote;
-		else if (text[at] == '\'' || text[at] == '"')
+		else if (quote && text[at] == quote)
+			quote = '\0';
+		else if (!quote && (text[at] == '\'' || text[at] == '"'))
 			quote = text[at];
-		else if (text[at] == ' ')
+		else if (!quote && text[at] == ' ')
 			start = at + 1;
 	}
 	return start;

@@ -355,8 +355,9 @@ static void change(size_t row, size_t column, size_t width, attr_t kept, attr_t 
 		short pair = 0;
 		(void)mvin_wch((int)row, (int)i, &cell);
 		(void)getcchar(&cell, text, &look, &pair, NULL);
-		(void)mvchgat((int)row, (int)i, 1, (look & kept) | added, pair == faint ? 0 : pair,
-			      NULL);
+		if (pair == faint)
+			pair = 0;
+		(void)mvchgat((int)row, (int)i, 1, (look & kept) | added, pair, NULL);
 	}
 }
 
