@@ -171,6 +171,9 @@ static void a_base_that_is_missing_is_named(void **state UNUSED)
 	}
 	dockerfile("FROM " BASE "\nCOPY --from=$X / /\nRUN ok\n");
 	EXPECT_ERROR(build(), ERROR_INVALID, "not known which image");
+	/* An engine may find a sense in a name that we see none in. */
+	dockerfile("FROM localhost/x:1..2\nRUN ok\n");
+	EXPECT_ERROR(build(), ERROR_INVALID, "localhost/x:1..2");
 }
 
 /* The name means another image now. */

@@ -35,6 +35,11 @@ static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 		{ "FROM a\nRUN echo \\ \n# no\nFROM b\nFROM c\n", "a c " },
 		{ "FROM a\nRUN <<EOF cat\nFROM b\nEOF\nFROM c\n", "a c " },
 		{ "FROM a\nCOPY <<-\"X\" /x\nFROM b\n\tX\nFROM c\n", "a c " },
+		{ "FROM a\nRUN cat <<A 3<<-B\nFROM b\nA\nFROM c\n\tB\nFROM d\n", "a d " },
+		{ "FROM a\nRUN <<A\n A\nRUN <<B\nA\nFROM b\n", "a b " },
+		{ "FROM a\nONBUILD  COPY --from=b / /\nFROM c\n", "a c b " },
+		{ "FROM a\nonbuild RUN <<X\nFROM b\nX\nFROM c\n", "a c " },
+		{ "FROM a\nRUN\tcat <<<word\nFROM b\n", "a b " },
 		{ "FROMAGE a\n", "" },
 		{ "FROM\n", "" },
 	};
@@ -52,9 +57,9 @@ static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 static void what_is_not_known_is_said(void **state UNUSED)
 {
 	static const char *const cases[] = {
-		"FROM a:$V\n",  "FROM a:${V:+x}\n",     "ARG V\nFROM $V\n",
-		"FROM \"a\"\n", "FROM a:$TARGETARCH\n", "FROM a\nCOPY --from=$X / /\n",
-		"FROM a\\b\n",
+		"FROM a:$V\n",  "FROM a:${V:+x}\n",        "ARG V\nFROM $V\n",
+		"FROM \"a\"\n", "FROM a:$TARGETARCH\n",    "FROM a\nCOPY --from=$X / /\n",
+		"FROM a\\b\n",  "FROM a\nRUN <<E\"O\"F\n", "FROM a\nRUN <<'E\n",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };

@@ -21,6 +21,8 @@ struct reader {
 	struct strvec names;       /* of each stage, "" for none */
 	struct strvec bases;       /* of each stage, "" for none */
 	struct strvec sources;     /* of COPY --from and RUN --mount=from */
+	struct strvec texts;       /* "<<EOF" as "=EOF", "<<-EOF" as "-EOF" */
+	size_t ended;              /* so many of them have ended */
 	char escape;               /* goes on with the next line */
 	struct dockerfile_bases *ret;
 	/* For dockerfile_pin(); pins NULL: nothing is written. */
@@ -37,6 +39,7 @@ static void reader_clear(struct reader *reader)
 	strvec_clear(&reader->names);
 	strvec_clear(&reader->bases);
 	strvec_clear(&reader->sources);
+	strvec_clear(&reader->texts);
 }
 
 static void add_base(struct reader *reader, const char *base)
@@ -191,6 +194,16 @@ static void read_sources(struct reader *reader, char *words)
 	}
 }
 
+/* What is behind ONBUILD: a later stage runs that. */
+static char *skip_onbuild(char *line)
+{
+	const size_t length = strlen("ONBUILD");
+	while (strncasecmp(line, "ONBUILD", length) == 0 && line[length] &&
+	       strchr(blank, line[length]))
+		line += length + strspn(line + length, blank);
+	return line;
+}
+
 static void read_instruction(struct reader *reader, char *line)
 {
 	char *words = line;
@@ -247,13 +260,31 @@ static bool read_directive(struct reader *reader, const char *line)
 	return true;
 }
 
-/* The word that ends the text that begins in the next line: "<<EOF" begins a word of RUN, COPY or
- * ADD.  NULL: none.  The caller frees. */
-static char *here_text(const char *line)
+/* "<<EOF", "<<-EOF", "<<'EOF'".  Of what is another form it is not known where the text ends. */
+static void read_here(struct reader *reader, const char *word)
 {
-	const bool may_have = strncasecmp(line, "RUN ", 4) == 0 ||
-			      strncasecmp(line, "COPY ", 5) == 0 ||
-			      strncasecmp(line, "ADD ", 4) == 0;
+	const bool has_tabs = word[2] == '-';
+	const char *name = word + 2 + has_tabs;
+	const char quote = *name == '"' || *name == '\'' ? *name : '\0';
+	name += quote != '\0';
+	const size_t length = strcspn(name, " \t\r\"'\\$");
+	const char *end = name + length;
+	const bool is_closed = !quote || *end++ == quote;
+	if (memchr(name, '<', length))
+		return;
+	if (!is_closed || !length || (*end && !strchr(blank, *end)))
+		note_unknown(reader, word);
+	else
+		strvec_pushf(&reader->texts, "%s%.*s", has_tabs ? "-" : "=", (int)length, name);
+}
+
+/* Which texts begin in the next line: "<<EOF" begins a word of RUN, COPY or ADD. */
+static void find_texts(struct reader *reader, const char *line)
+{
+	const size_t name = strcspn(line, blank);
+	const bool may_have = (name == 3 && (strncasecmp(line, "RUN", name) == 0 ||
+					     strncasecmp(line, "ADD", name) == 0)) ||
+			      (name == 4 && strncasecmp(line, "COPY", name) == 0);
 	char quote = 0;
 	for (const char *at = line; may_have && *at; at++) {
 		const bool begins = !quote && at > line && strchr(blank, at[-1]);
@@ -264,14 +295,24 @@ static char *here_text(const char *line)
 		else if (quote == *at)
 			quote = 0;
 		const char *word = begins ? at + strspn(at, "0123456789") : "";
-		if (!starts_with(word, "<<"))
-			continue;
-		word += 2 + (word[2] == '-');
-		word += *word == '"' || *word == '\'';
-		const size_t length = strcspn(word, " \t\r\"'");
-		return length && !memchr(word, '<', length) ? xstrndup(word, length) : NULL;
+		if (starts_with(word, "<<"))
+			read_here(reader, word);
 	}
-	return NULL;
+}
+
+/* Is the line in a text? */
+static bool skip_text(struct reader *reader, const char *line)
+{
+	if (reader->ended == reader->texts.count)
+		return false;
+	const char *until = reader->texts.items[reader->ended];
+	const char *text = line + (*until == '-' ? strspn(line, "\t") : 0);
+	size_t length = strlen(text);
+	while (length && text[length - 1] == '\r')
+		length--;
+	if (length == strlen(until + 1) && strncmp(text, until + 1, length) == 0)
+		reader->ended++;
+	return true;
 }
 
 /* It goes on in the next line, without this end. */
@@ -286,43 +327,37 @@ static bool cut_end(const struct reader *reader, char *line)
 	return true;
 }
 
-/* What ends the text that follows it; NULL: none does.  The caller frees. */
-static char *end_instruction(struct reader *reader, struct strbuf *whole)
+static void end_instruction(struct reader *reader, struct strbuf *whole)
 {
-	char *until = here_text(strbuf_text(whole));
 	cleanup_free char *instruction = strbuf_take(whole);
-	read_instruction(reader, instruction);
-	return until;
+	char *line = skip_onbuild(instruction);
+	find_texts(reader, line);
+	read_instruction(reader, line);
 }
 
 /* A comment may be between the lines of an instruction. */
 static void read_lines(struct reader *reader, char *rest)
 {
 	cleanup_strbuf struct strbuf whole = { 0 };
-	cleanup_free char *until = NULL;
 	bool is_head = true;
 	const char *const copy = rest, *const last = rest + strlen(rest);
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		if (!whole.length)
 			reader->begin = (size_t)(line - copy);
 		reader->end = (size_t)((rest ? rest - 1 : last) - copy);
-		char *text = line + strspn(line, blank);
-		if (until) {
-			text[strcspn(text, "\r")] = '\0';
-			if (streq(text, until))
-				replace_string(&until, NULL);
+		if (skip_text(reader, line))
 			continue;
-		}
+		char *text = line + strspn(line, blank);
 		is_head = is_head && read_directive(reader, text);
 		if (*text == '#' || !*text)
 			continue;
 		const bool goes_on = cut_end(reader, line);
 		strbuf_adds(&whole, whole.length ? line : text);
 		if (!goes_on)
-			until = end_instruction(reader, &whole);
+			end_instruction(reader, &whole);
 	}
 	if (whole.length)
-		free(end_instruction(reader, &whole));
+		end_instruction(reader, &whole);
 }
 
 char *dockerfile_pin(const char *text, const struct strvec *args, const struct strvec *pins)

@@ -49,25 +49,13 @@ static const char *recorded(const struct recipe *recipe, const char *name)
 	return NULL;
 }
 
-/* ENGINE_ABSENT.  A name that makes no sense is for the engine to refuse: *ret has no id. */
-static int look(struct engine *engine, const char *name, struct engine_image *ret,
-		struct error *err)
-{
-	struct error why = { 0 };
-	const int r = engine_inspect_image(engine, name, ret, &why);
-	if (r < 0 && why.code != ERROR_INVALID)
-		return error_move(err, &why);
-	error_clear(&why);
-	return r < 0 ? 0 : r;
-}
-
 static int settle_new(struct engine *engine, const char *name, struct bases *ret, struct error *err)
 {
 	cleanup_engine_image struct engine_image image = { 0 };
-	const int r = look(engine, name, &image, err);
+	const int r = engine_inspect_image(engine, name, &image, err);
 	if (r == ENGINE_ABSENT && !ret->missing)
 		ret->missing = xstrdup(name);
-	if (r == 0 && image.id)
+	if (r == 0)
 		strvec_pushf(&ret->found, "%s %s%s%s", name, image.id, image.digest ? " " : "",
 			     or_empty(image.digest));
 	return r < 0 ? -1 : 0;
@@ -80,14 +68,14 @@ static int settle_recorded(struct engine *engine, const char *name, const char *
 	CLEANUP(entry_clear) struct entry entry;
 	split(text, &entry);
 	strvec_push(&ret->found, text);
-	if (look(engine, name, &today, err) < 0)
+	if (engine_inspect_image(engine, name, &today, err) < 0)
 		return -1;
 	if (!entry.id || streq(or_empty(today.id), entry.id))
 		return 0;
-	const int r = look(engine, entry.id, &then, err);
+	const int r = engine_inspect_image(engine, entry.id, &then, err);
 	if (r == ENGINE_ABSENT && !ret->missing)
 		ret->missing = xstrdup(entry.digest ? entry.digest : name);
-	if (r == 0 && then.id)
+	if (r == 0)
 		strvec_pushf(&ret->pins, "%s=" REPOSITORY ":%.*s", name, TAG_DIGITS,
 			     then.id + strcspn(then.id, ":") + 1);
 	return r < 0 ? -1 : 0;
