@@ -5,6 +5,7 @@
 #include "unit/engine-fixture.h"
 
 #include "base/program.h"
+#include "engine/place/container/bases.h"
 #include "engine/place/container/build.h"
 #include "engine/place/container/pull.h"
 
@@ -198,6 +199,13 @@ static void a_build_begins_from_the_base_of_the_first_one(void **state UNUSED)
 	assert_string_equal(now.id, id);
 	EXPECT(find("localhost/base:0", &then), 0);
 	assert_int_equal(then.tags.count, 1);
+	/* A second session that begins from it has another name for that. */
+	cleanup_bases struct bases ours = { 0 }, others = { 0 };
+	EXPECT(bases_settle(fixture.engine, recipe, &ours, &fixture.err), 0);
+	replace_string(&recipe->keep_tag, "agentdeck/keep:ad-0123abce-web-demo");
+	EXPECT(bases_settle(fixture.engine, recipe, &others, &fixture.err), 0);
+	assert_true(ends_with(ours.pins.items[0], "-ad-0123abcd-api-demo"));
+	assert_true(ends_with(others.pins.items[0], "-ad-0123abce-web-demo"));
 	/* Without it nothing is built. */
 	EXPECT(engine_untag(fixture.engine, "localhost/base:0", &fixture.err), 0);
 	EXPECT_ERROR(build(), ERROR_NOT_FOUND, "begins from localhost/base");

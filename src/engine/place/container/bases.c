@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-/* podman looks for a name with this part on this machine only. */
-#define REPOSITORY "localhost/agentdeck/base"
-
-enum { TAG_DIGITS = 12 };
-
 void bases_clear(struct bases *bases)
 {
 	strvec_clear(&bases->found);
@@ -61,8 +56,8 @@ static int settle_new(struct engine *engine, const char *name, struct bases *ret
 	return r < 0 ? -1 : 0;
 }
 
-static int settle_recorded(struct engine *engine, const char *name, const char *text,
-			   struct bases *ret, struct error *err)
+static int settle_recorded(struct engine *engine, const struct recipe *recipe, const char *name,
+			   const char *text, struct bases *ret, struct error *err)
 {
 	cleanup_engine_image struct engine_image today = { 0 }, then = { 0 };
 	CLEANUP(entry_clear) struct entry entry;
@@ -75,9 +70,11 @@ static int settle_recorded(struct engine *engine, const char *name, const char *
 	const int r = engine_inspect_image(engine, entry.id, &then, err);
 	if (r == ENGINE_ABSENT && !ret->missing)
 		ret->missing = xstrdup(entry.digest ? entry.digest : name);
+	/* Another session may begin from the same one at the same time. */
+	const char *session = recipe->keep_tag ? strrchr(recipe->keep_tag, ':') : NULL;
 	if (r == 0)
-		strvec_pushf(&ret->pins, "%s=" REPOSITORY ":%.*s", name, TAG_DIGITS,
-			     then.id + strcspn(then.id, ":") + 1);
+		strvec_pushf(&ret->pins, "%s=" BASES_REPOSITORY ":%.*s-%s", name, BASES_DIGITS,
+			     then.id + strcspn(then.id, ":") + 1, session ? session + 1 : "");
 	return r < 0 ? -1 : 0;
 }
 
@@ -124,7 +121,7 @@ int bases_settle(struct engine *engine, const struct recipe *recipe, struct base
 		strvec_push(&names.all, names.frontend);
 	for (size_t i = 0; i < names.all.count; i++) {
 		const char *name = names.all.items[i], *text = recorded(recipe, name);
-		if ((text ? settle_recorded(engine, name, text, &bases, err)
+		if ((text ? settle_recorded(engine, recipe, name, text, &bases, err)
 			  : settle_new(engine, name, &bases, err)) < 0)
 			return -1;
 	}
@@ -144,7 +141,7 @@ int bases_tag(struct engine *engine, const struct bases *bases, struct error *er
 		const struct recipe recipe = { .bases = bases->found };
 		CLEANUP(entry_clear) struct entry entry;
 		split(recorded(&recipe, name), &entry);
-		if (engine_tag(engine, entry.id, REPOSITORY, strrchr(item, ':') + 1, err) < 0)
+		if (engine_tag(engine, entry.id, BASES_REPOSITORY, strrchr(item, ':') + 1, err) < 0)
 			return -1;
 	}
 	return 0;

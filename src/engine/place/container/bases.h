@@ -8,6 +8,11 @@
 #include "driver/engine/engine.h"
 #include "model/session/recipe.h"
 
+/* The names for the time of a build: so many digits of the image's id, "-", the session's base.
+ * podman looks for a name with this first part on this machine only. */
+#define BASES_REPOSITORY "localhost/agentdeck/base"
+enum { BASES_DIGITS = 12 };
+
 struct bases {
 	struct strvec found; /* for recipe->bases */
 	/* "NAME=OTHER": the name means another image now, and bases_tag() gives the one of the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/place/container/survey.h"
 
+#include "engine/place/container/bases.h"
 #include "engine/place/container/container-internal.h"
 #include "model/session/naming.h"
 
@@ -81,13 +82,18 @@ static int look_at_networks(struct engine *engine, struct json_object *labels,
 	return 0;
 }
 
-static int look_at_names(struct engine *engine, struct survey *survey, struct error *err)
+/* skipped: what is before the base of the session in each tag. */
+static int look_at_names(struct engine *engine, const char *repository, size_t skipped,
+			 struct survey *survey, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
-	if (engine_list_names(engine, KEEP, &names, err) < 0)
+	if (engine_list_names(engine, repository, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
-		cleanup_free char *session = naming_id_of_base(names.items[i] + strlen(KEEP ":"));
+		const char *tag = strrchr(names.items[i], ':') + 1;
+		cleanup_free char *session = strlen(tag) > skipped
+						     ? naming_id_of_base(tag + skipped)
+						     : xstrdup("");
 		add(survey, STRAY_IMAGE_NAME, names.items[i], session);
 	}
 	return 0;
@@ -100,7 +106,8 @@ int survey_look(const struct deck *deck, struct engine *engine, struct survey *r
 	cleanup_json struct json_object *labels = ladder_deck_labels(deck);
 	if (look_at_containers(engine, labels, &survey, err) < 0 ||
 	    look_at_networks(engine, labels, &survey, err) < 0 ||
-	    look_at_names(engine, &survey, err) < 0)
+	    look_at_names(engine, KEEP, 0, &survey, err) < 0 ||
+	    look_at_names(engine, BASES_REPOSITORY, BASES_DIGITS + 1, &survey, err) < 0)
 		return -1;
 	*ret = survey;
 	survey = (struct survey){ 0 };
