@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 extern char **environ;
 
@@ -150,6 +151,14 @@ static struct guest *start_guest(struct keeper *keeper, struct client *client,
 	return guest;
 }
 
+/* It has ended, and its signal is still to be read. */
+static bool is_over(const struct guest *guest)
+{
+	siginfo_t info = { 0 };
+	return waitid(P_PID, (id_t)guest->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	       info.si_pid == guest->pid;
+}
+
 void keeper_add_guest(struct keeper *keeper, struct client *client, const struct frame *frame)
 {
 	cleanup_frame_guest struct frame_guest wish = { 0 };
@@ -158,6 +167,12 @@ void keeper_add_guest(struct keeper *keeper, struct client *client, const struct
 		return;
 	}
 	struct guest *guest = find_guest(keeper, wish.directory);
+	if (guest && is_over(guest)) {
+		const pid_t pid = guest->pid;
+		(void)waitpid(pid, NULL, 0);
+		guests_reap(keeper, pid);
+		guest = NULL;
+	}
 	if (!guest)
 		guest = start_guest(keeper, client, &wish);
 	if (!guest)

@@ -70,6 +70,7 @@ static void serve_on(struct keeper *keeper)
 	struct client *client;
 	keeper->stage = KEEPER_SERVING;
 	keeper->spares_guests = false;
+	frame_secrets_clear(&keeper->secrets);
 	(void)loop_set_timer(keeper->stop, INT64_MAX, NULL);
 	LIST_FOREACH(client, &keeper->clients, link) {
 		if (!client->wants_end)

@@ -209,6 +209,17 @@ static void a_host_s_manifest_has_nothing_of_a_container(void **state UNUSED)
 	assert_not_written(instance, "capsule");
 }
 
+/* Both become parts of a path, also where the place is another one. */
+static void only_a_guest_lives_within_another_session(void **state UNUSED)
+{
+	static const char *const within[] = { ",\"within\":\"../../../x\",\"room\":1",
+					      ",\"within\":\"0aaaaaaa\",\"room\":1" };
+	for (size_t i = 0; i < ARRAY_SIZE(within); i++) {
+		cleanup_free char *text = xasprintf(CONTAINER, within[i]);
+		assert_refused(text, ERROR_CORRUPT, "recipe.within");
+	}
+}
+
 static void unknown_keys_of_a_recipe_survive(void **state UNUSED)
 {
 	cleanup_free char *text = xasprintf(CONTAINER, ",\"x-recipe\":[1]");
@@ -715,6 +726,7 @@ int main(void)
 		cmocka_unit_test(every_member_is_read_and_written_as_it_was),
 		cmocka_unit_test(a_container_is_read_and_written_as_it_was),
 		cmocka_unit_test(a_host_s_manifest_has_nothing_of_a_container),
+		cmocka_unit_test(only_a_guest_lives_within_another_session),
 		cmocka_unit_test(unknown_keys_of_a_recipe_survive),
 		cmocka_unit_test(a_process_that_was_taken_is_read_and_written_as_it_was),
 		cmocka_unit_test(a_launched_process_is_read_and_written_and_outlives_its_script),

@@ -95,7 +95,8 @@ static int take_all(const struct collection *collection, struct error *err)
 	return 0;
 }
 
-/* The directory of its capsule; NULL: it has none.  The caller frees. */
+/* The directory of its capsule; NULL: it has none.  A guest without a run has no room: another one
+ * may have it by now.  The caller frees. */
 static char *find_capsule(const struct deck *deck, const char *base)
 {
 	cleanup_instance struct instance *instance = NULL;
@@ -104,9 +105,9 @@ static char *find_capsule(const struct deck *deck, const char *base)
 	if (access(own, F_OK) == 0)
 		return own;
 	free(own);
-	cleanup_free char *room = store_load(deck->store, base, &instance, NULL) == 0
-					  ? instance_room(instance)
-					  : NULL;
+	const bool has_run = store_load(deck->store, base, &instance, NULL) == 0 &&
+			     instance->run.id;
+	cleanup_free char *room = has_run ? instance_room(instance) : NULL;
 	return room ? xasprintf("%s/%s/%s", deck->paths.state, deck->profile, room) : NULL;
 }
 

@@ -331,6 +331,8 @@ static int check_purge(const struct operation *operation, struct error *err)
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
 	cleanup_free char *foreign = NULL;
+	if (guest_check_trash(deck, instance, err) < 0)
+		return -1;
 	if (operation->place->check_discard &&
 	    operation->place->check_discard(deck, instance, err) < 0)
 		return error_prefix(err, "nothing was deleted");

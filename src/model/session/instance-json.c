@@ -386,7 +386,10 @@ static void check_instance(const struct manifest_section *section, void *ret)
 	const char *backend = or_empty(instance->backend);
 	if (streq(backend, PLACE_CONTAINER) || streq(backend, PLACE_GUEST))
 		check_container(section, instance);
-	if (streq(backend, PLACE_GUEST))
+	const bool is_within = instance->recipe && instance->recipe->within;
+	if (is_within && !streq(backend, PLACE_GUEST))
+		manifest_fail(section, "recipe.within", "is not for this backend");
+	if (is_within || streq(backend, PLACE_GUEST))
 		check_guest(section, instance->recipe);
 }
 

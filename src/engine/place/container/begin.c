@@ -23,7 +23,7 @@ enum {
 int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err)
 {
-	if (guest_is(instance) && guest_follow(deck, instance, err) < 0)
+	if (guest_is(instance) && guest_follow(deck, order->lock, instance, err) < 0)
 		return -1;
 	free(instance->run.capsule);
 	instance->run.capsule = container_capsule_directory(deck, instance);
@@ -357,6 +357,10 @@ static int await_guest(struct instance *instance, struct capsule **ret, struct e
 		return error_set(err, ERROR_INVALID,
 				 "process %d listens in the place of its capsule",
 				 (int)listener.pid);
+	if (guest_is_foreign(instance, &listener))
+		return error_set(err, ERROR_BUSY,
+				 "another session's agent has its place in the container: stop "
+				 "that one, and try again");
 	*ret = TAKE_PTR(capsule);
 	return 0;
 }

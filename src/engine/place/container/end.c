@@ -45,6 +45,18 @@ static void end_by_engine(struct deck *deck, const struct instance *instance, in
 		log_warning("the engine did not end it: %s", or_empty(err.message));
 }
 
+/* Its capsule serves on for guests, also where the kernel holds the agent. */
+static int check_agent_ended(const struct run *run, struct error *err)
+{
+	const pid_t agent = run->pane.pid;
+	return agent && process_alive(&run->pane)
+		       ? error_set(
+				 err, ERROR_TIMEOUT,
+				 "its agent (%d) does not end: see ps -p %d -o stat,user,wchan,args",
+				 (int)agent, (int)agent)
+		       : 0;
+}
+
 /* Also a capsule that is not in the manifest.  An agent that listens in its place does not count:
  * then what we have started is ended. */
 int container_end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
@@ -61,13 +73,19 @@ int container_end_capsule(struct deck *deck, const struct instance *instance, in
 			     : CAPSULE_ABSENT;
 	if (r == 0) {
 		process = capsule_process(capsule);
-		if (capsule_stop(capsule, agents_ms, NULL) == CAPSULE_STAYS)
+		/* A room is used again. */
+		if (guest_is_foreign(instance, &process))
 			return 0;
+		if (capsule_stop(capsule, agents_ms, NULL) == CAPSULE_STAYS)
+			return check_agent_ended(run, err);
 		(void)process_wait_end(&process, clock_ms() + END_MARGIN_MS, NULL);
-	} else if (process.pid && process_alive(&process) && !guest_is(instance)) {
+	}
+	/* With the container's first process the agents of guests end, too. */
+	if (!guest_is(instance) && process.pid && process_alive(&process)) {
 		if (guest_check_alone(deck, instance, instance, err) < 0)
-			return error_prefix(err, "its capsule does not answer");
-		end_by_engine(deck, instance, agents_ms);
+			return error_prefix(err, "its capsule does not end");
+		if (r != 0)
+			end_by_engine(deck, instance, agents_ms);
 	}
 	return end_process(instance->id, &process, deadline, err);
 }
@@ -103,6 +121,23 @@ int container_end_unknown(struct deck *deck UNUSED, const char *id UNUSED, struc
 	return 0;
 }
 
+/* Does another session's agent live in this container?  The environment of its processes names it.
+ * True as well when that cannot be found out. */
+static bool has_others(const struct place_run *run)
+{
+	cleanup_free struct process_id *all = NULL;
+	size_t count = 0;
+	if (process_tree(&run->server, &all, &count, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *whose = NULL;
+		if (process_variable(all[i].pid, ENV_INSTANCE, &whose, NULL) < 0 ||
+		    (whose && !streq(whose, run->id)))
+			return true;
+	}
+	return false;
+}
+
 int container_leave(const struct place_run *run, struct error *err)
 {
 	struct place_run window = *run;
@@ -110,6 +145,9 @@ int container_leave(const struct place_run *run, struct error *err)
 	if (container_connect(run->capsule, &run->server, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
 			      NULL) == 0)
 		(void)capsule_stop(capsule, 0, NULL);
+	else if (process_alive(&run->server) && has_others(run))
+		log_warning("its container was left running: it does not answer, and another "
+			    "session may live there");
 	else if (end_process(run->id, &run->server, 0, err) < 0)
 		log_error("%s", err->message);
 	window.server = run->window;

@@ -2,12 +2,14 @@
 #include "engine/place/container/guest.h"
 
 #include "base/clock.h"
+#include "driver/store/trash.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/place/container/container-internal.h"
 #include "model/session/naming.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { OWNER_MS = 30000 };
 
@@ -53,10 +55,11 @@ int guest_open_owner(struct deck *deck, const char *base, const struct place_ord
 
 /* ---- the guests of an owner ------------------------------------------------------------------ */
 
-/* The guests of an owner, but for one.  A manifest that cannot be read is no guest that runs. */
+/* The guests of an owner, but for one. */
 struct guests {
 	struct instance **items;
 	size_t count;
+	char *unread; /* a session that may be one: its manifest cannot be read; NULL: none */
 };
 
 static void guests_clear(struct guests *guests)
@@ -64,6 +67,7 @@ static void guests_clear(struct guests *guests)
 	for (size_t i = 0; i < guests->count; i++)
 		instance_free(guests->items[i]);
 	free(guests->items);
+	free(guests->unread);
 }
 #define cleanup_guests CLEANUP(guests_clear)
 
@@ -76,15 +80,76 @@ static int gather(struct deck *deck, const char *owner, const char *except, stru
 	for (size_t i = 0; i < rows.count; i++) {
 		cleanup_instance struct instance *guest = NULL;
 		const struct store_row *row = &rows.rows[i];
-		if (row->damage || !streq(or_empty(row->backend), PLACE_GUEST) ||
-		    streq(row->id, or_empty(except)) ||
-		    store_load(deck->store, row->base, &guest, NULL) != 0 ||
-		    !streq(guest_owner_base(guest), owner))
+		if ((!row->damage && !streq(or_empty(row->backend), PLACE_GUEST)) ||
+		    streq(row->id, or_empty(except)) || streq(row->base, owner))
+			continue;
+		const int r = row->damage ? -1 : store_load(deck->store, row->base, &guest, NULL);
+		if (r < 0)
+			replace_string(&ret->unread, row->base);
+		if (r != 0 || !streq(guest_owner_base(guest), owner))
 			continue;
 		ret->items = xreallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
 		ret->items[ret->count++] = TAKE_PTR(guest);
 	}
 	return 0;
+}
+
+bool guest_is_foreign(const struct instance *instance, const struct process_id *capsule)
+{
+	cleanup_free char *whose = NULL;
+	return guest_is(instance) && capsule->pid &&
+	       process_variable(capsule->pid, ENV_INSTANCE, &whose, NULL) == 0 && whose &&
+	       !streq(whose, instance->id);
+}
+
+/* May the capsule of another session live in this room?  instance: NULL, or a guest, whose own
+ * capsule does not count.  What does not answer may live. */
+static bool is_occupied(struct deck *deck, const struct instance *owner, int64_t room,
+			const struct instance *instance)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	cleanup_free char *path = container_room(deck, owner, (int)room);
+	const int r = capsule_connect(path, clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL);
+	if (r != 0)
+		return r != CAPSULE_ABSENT;
+	const struct process_id process = capsule_process(capsule);
+	return !instance || guest_is_foreign(instance, &process);
+}
+
+/* The rooms that guests have by their manifests. */
+static void mark_rooms(const struct guests *guests, bool taken[static GUEST_ROOMS + 1])
+{
+	for (size_t i = 0; i < guests->count; i++) {
+		const int64_t room = guests->items[i]->recipe->room;
+		if (room > 0 && room <= GUEST_ROOMS)
+			taken[room] = true;
+	}
+}
+
+/* Does a session live here whose manifest cannot be read?  The manifests of the others tell. */
+static bool has_unread(struct deck *deck, const struct instance *owner, const struct guests *guests,
+		       const struct instance *instance)
+{
+	bool known[GUEST_ROOMS + 1] = { true };
+	mark_rooms(guests, known);
+	if (guest_is(instance) && instance->recipe->room <= GUEST_ROOMS)
+		known[instance->recipe->room] = true;
+	for (int64_t room = 1; guests->unread && room <= GUEST_ROOMS; room++)
+		if (!known[room] && is_occupied(deck, owner, room, NULL))
+			return true;
+	return false;
+}
+
+/* Has a guest ever run in it? */
+static bool had_guests(struct deck *deck, const struct instance *owner)
+{
+	for (int room = 1; room <= GUEST_ROOMS; room++) {
+		cleanup_free char *path = container_room(deck, owner, room);
+		cleanup_free char *token = path_join(path, CAPSULE_TOKEN);
+		if (access(token, F_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Not only what is seen: a start may be under way, and what does not answer may live. */
@@ -108,6 +173,12 @@ int guest_check_alone(struct deck *deck, const struct instance *owner,
 	for (size_t i = 0; !other && i < guests.count; i++)
 		if (may_live(guests.items[i]))
 			other = guests.items[i];
+	if (!other && has_unread(deck, owner, &guests, instance))
+		return error_set(
+			err, ERROR_BUSY,
+			"session %s may live in this container, too, and its manifest "
+			"cannot be read: restore it, or remove it with agentdeck remove %s",
+			guests.unread, guests.unread);
 	if (!other)
 		return 0;
 	cleanup_free char *title = visible(other->title);
@@ -125,10 +196,16 @@ int guest_check_none(struct deck *deck, const struct instance *owner, struct err
 		return 0;
 	if (gather(deck, owner->base, owner->id, &guests, err) < 0)
 		return -1;
+	cleanup_free char *own = visible(owner->title);
+	if (!guests.count && guests.unread && had_guests(deck, owner))
+		return error_set(err, ERROR_BUSY,
+				 "%s was not removed, because session %s may have its "
+				 "conversation in its container, and its manifest cannot be read: "
+				 "restore it, or remove it with agentdeck remove %s",
+				 own, guests.unread, guests.unread);
 	if (!guests.count)
 		return 0;
 	cleanup_free char *title = visible(guests.items[0]->title);
-	cleanup_free char *own = visible(owner->title);
 	cleanup_free char *hint = hint_session(deck, guests.items[0]->title, guests.items[0]->id);
 	return error_set(err, ERROR_BUSY,
 			 "%s was not removed, because session '%s' lives in its container, and "
@@ -137,19 +214,44 @@ int guest_check_none(struct deck *deck, const struct instance *owner, struct err
 			 own, title, hint);
 }
 
-/* A room that no other guest has; 0: there is none.  The wished one, if that is free. */
-static int64_t free_room(const struct guests *guests, int64_t wished)
+int guest_check_trash(struct deck *deck, const struct instance *owner, struct error *err)
+{
+	cleanup_trash struct trash trash = { 0 };
+	cleanup_free char *own = visible(owner->title);
+	if (guest_is(owner) || !owner->recipe)
+		return 0;
+	if (trash_list(deck->store, &trash, err) < 0)
+		return -1;
+	for (size_t i = 0; i < trash.count; i++) {
+		const struct removed *removed = &trash.items[i];
+		const struct instance *guest = removed->instance;
+		if (removed->is_rest ||
+		    (guest ? !guest_is(guest) || !streq(guest_owner_base(guest), owner->base)
+			   : !had_guests(deck, owner)))
+			continue;
+		return error_set(
+			err, ERROR_BUSY,
+			"%s was not deleted, because session %s, which was removed, %s its "
+			"conversation in its container: bring it back with agentdeck undo "
+			"%s, or delete all that was removed with agentdeck prune --older 0",
+			own, removed->base, guest ? "has" : "may have", removed->base);
+	}
+	return 0;
+}
+
+/* A room that no other guest has, nor a capsule that answers there; 0: there is none.  instance:
+ * NULL, or the guest that has one already, and keeps it if it can. */
+static int64_t free_room(struct deck *deck, const struct instance *owner,
+			 const struct guests *guests, const struct instance *instance)
 {
 	bool taken[GUEST_ROOMS + 1] = { true };
-	for (size_t i = 0; i < guests->count; i++) {
-		const int64_t room = guests->items[i]->recipe->room;
-		if (room > 0 && room <= GUEST_ROOMS)
-			taken[room] = true;
-	}
-	if (wished > 0 && wished <= GUEST_ROOMS && !taken[wished])
+	const int64_t wished = instance ? instance->recipe->room : 0;
+	mark_rooms(guests, taken);
+	if (wished > 0 && wished <= GUEST_ROOMS && !taken[wished] &&
+	    !is_occupied(deck, owner, wished, instance))
 		return wished;
 	for (int64_t room = 1; room <= GUEST_ROOMS; room++)
-		if (!taken[room])
+		if (room != wished && !taken[room] && !is_occupied(deck, owner, room, instance))
 			return room;
 	return 0;
 }
@@ -261,7 +363,7 @@ int guest_resolve(struct deck *deck, const struct container_order *order,
 		return -1;
 	follow(owner, recipe);
 	replace_string(&recipe->directory, instance_lookup_directory(owner));
-	recipe->room = free_room(&guests, 0);
+	recipe->room = free_room(deck, owner, &guests, NULL);
 	if (!recipe->room)
 		return refuse_full(owner, err);
 	*ret = TAKE_PTR(recipe);
@@ -289,21 +391,52 @@ static int check_directory(struct deck *deck, const struct instance *owner,
 			 title, shown, hint);
 }
 
-int guest_follow(struct deck *deck, struct instance *instance, struct error *err)
+/* Others choose theirs by the manifests.  The rest of the run is saved when it is planned. */
+static int take_room(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		     int64_t room, struct error *err)
+{
+	cleanup_instance struct instance *saved = NULL;
+	if (deck_load(deck, instance->base, &saved, err) < 0)
+		return -1;
+	if (guest_is(saved))
+		saved->recipe->room = room;
+	if (store_save(lock, saved, err) < 0)
+		return -1;
+	instance->recipe->room = room;
+	return 0;
+}
+
+/* No lock is held here: the caller has the conversations', and so may the owner's command that
+ * waits for them.  Each guest saves its room first, and then looks for another one that has it. */
+static int settle_room(struct deck *deck, struct store_lock *lock, const struct instance *owner,
+		       struct instance *instance, struct error *err)
+{
+	for (unsigned i = 0; i <= GUEST_ROOMS; i++) {
+		cleanup_guests struct guests guests = { 0 };
+		if (gather(deck, owner->base, instance->id, &guests, err) < 0)
+			return -1;
+		const int64_t room = free_room(deck, owner, &guests, instance);
+		if (!room)
+			return refuse_full(owner, err);
+		if (room == instance->recipe->room)
+			return 0;
+		if (take_room(deck, lock, instance, room, err) < 0)
+			return -1;
+	}
+	return error_set(err, ERROR_BUSY,
+			 "other sessions take their places in its container just now: try again");
+}
+
+int guest_follow(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		 struct error *err)
 {
 	cleanup_instance struct instance *owner = NULL;
-	cleanup_guests struct guests guests = { 0 };
 	const char *base = instance->recipe->within;
 	const int r = store_load(deck->store, base, &owner, err);
 	if (r != 0)
 		return r < 0 ? -1 : refuse_removed(base, err);
-	if (check_owner(owner, err) < 0 || check_directory(deck, owner, instance, err) < 0 ||
-	    gather(deck, base, instance->id, &guests, err) < 0)
+	if (check_owner(owner, err) < 0 || check_directory(deck, owner, instance, err) < 0)
 		return -1;
-	const int64_t room = free_room(&guests, instance->recipe->room);
-	if (!room)
-		return refuse_full(owner, err);
 	follow(owner, instance->recipe);
-	instance->recipe->room = room;
-	return 0;
+	return settle_room(deck, lock, owner, instance, err);
 }

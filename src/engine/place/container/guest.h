@@ -54,13 +54,20 @@ int guest_resolve(struct deck *deck, const struct container_order *order,
 void guest_place(struct instance *instance, struct recipe *recipe);
 
 /* Before a start: what the owner's recipe says today counts for the guest, and its room is no other
- * guest's.  Takes no lock.  ERROR_NOT_FOUND: the owner was removed.  ERROR_INVALID: the container
- * does not have the guest's directory any more. */
-int guest_follow(struct deck *deck, struct instance *instance, struct error *err);
+ * guest's.  A new room is saved at once.  Takes no lock.  ERROR_NOT_FOUND: the owner was removed.
+ * ERROR_INVALID: the container does not have the guest's directory any more. */
+int guest_follow(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		 struct error *err);
+/* Is this process, which answers in the guest's room, the capsule of another session?  False as
+ * well when that cannot be read. */
+bool guest_is_foreign(const struct instance *instance, const struct process_id *capsule);
 
 /* Is the instance in the container of this owner the only one that may live there?  ERROR_BUSY
- * names another one.  instance: a guest, or the owner itself. */
+ * names another one, or a session that may be one.  instance: a guest, or the owner itself. */
 int guest_check_alone(struct deck *deck, const struct instance *owner,
 		      const struct instance *instance, struct error *err);
-/* May the owner be removed?  ERROR_BUSY names a guest.  Its removal would take the guest's home. */
+/* May the owner be removed?  ERROR_BUSY names a guest, or what may be one.  Its removal would take
+ * the guest's home. */
 int guest_check_none(struct deck *deck, const struct instance *owner, struct error *err);
+/* May it be deleted for good?  The same for guests in the trash, which undo would bring back. */
+int guest_check_trash(struct deck *deck, const struct instance *owner, struct error *err);
