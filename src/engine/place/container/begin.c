@@ -385,7 +385,7 @@ static int bring_up_in(const struct ladder *owner, struct instance *instance, st
 {
 	enum { TRIES = 2 };
 	const struct place_run run = place_run_of(owner->instance);
-	const bool is_idle = place_presence(&run) == PRESENCE_NONE;
+	const bool is_idle = !run.socket || place_presence(&run) == PRESENCE_NONE;
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct error why = { 0 };
 		cleanup_capsule struct capsule *capsule = NULL;
