@@ -156,7 +156,10 @@ static void what_did_not_arrive_is_kept(void **state UNUSED)
 	assert_string_equal(ui->question, "Send to api: ");
 	assert_string_equal(input_text(&ui->input), "n one");
 	assert_string_equal(ui->message, "api did not take it.");
-	/* What follows is text, and no action. */
+	/* What follows is text, and no action: also an Enter that was typed ahead. */
+	(void)PRESS(ui, enter);
+	assert_int_equal(ui->mode, MODE_LINE);
+	assert_false(ui->is_waiting);
 	(void)PRESS(ui, 'q');
 	assert_string_equal(input_text(&ui->input), "n oneq");
 	/* Also when it is left. */
@@ -173,8 +176,24 @@ static void what_has_arrived_is_not_sent_again(void **state UNUSED)
 	check_strokes(ui, "text one;key Enter;");
 	ui_typed(ui);
 	ui_type_failed(ui, "gone");
-	assert_int_equal(ui->mode, MODE_LIST);
+	assert_int_equal(ui->mode, MODE_LINE);
 	assert_string_equal(ui->message, "gone");
+	assert_string_equal(input_text(&ui->input), "");
+	/* The user who types on stops no session. */
+	(void)PRESS(ui, 'x', 'y', enter);
+	assert_string_equal(input_text(&ui->input), "xy");
+	assert_int_equal(ui->mode, MODE_LINE);
+}
+
+static void nothing_opens_for_a_user_who_has_left(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	(void)PRESS(ui, 'i', 'o', KEY_CODE_ESCAPE);
+	assert_int_equal(ui->mode, MODE_LIST);
+	ui_type_failed(ui, "late");
+	assert_int_equal(ui->mode, MODE_LIST);
+	(void)PRESS(ui, 'm');
+	assert_string_equal(input_text(&ui->input), "o");
 }
 
 static void the_end_of_the_session_is_seen(void **state UNUSED)
@@ -226,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_long_paste_comes_in_parts),
 		cmocka_unit_test(what_did_not_arrive_is_kept),
 		cmocka_unit_test(what_has_arrived_is_not_sent_again),
+		cmocka_unit_test(nothing_opens_for_a_user_who_has_left),
 		cmocka_unit_test(the_end_of_the_session_is_seen),
 		cmocka_unit_test(the_session_stays_the_one_that_was_chosen),
 	};

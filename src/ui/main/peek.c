@@ -28,6 +28,7 @@ struct peek {
 	const char *bell_program;
 	struct loop_source *timer;
 	bool is_waiting; /* the timer runs */
+	int64_t due_ms;  /* of the timer */
 	char *id;        /* whom the command that runs is about; NULL: none runs */
 	enum preview_kind kind;
 	struct bell *bell;        /* of the screen that is shown */
@@ -55,10 +56,13 @@ static void show(struct peek *peek, const char *text)
 		*peek->errands->is_changed = true;
 }
 
+/* An earlier look replaces a later one: a tree that rests holds up no other preview. */
 static void set_timer(struct peek *peek, int64_t at_ms)
 {
-	if (!peek->is_waiting && !peek->id)
-		peek->is_waiting = loop_set_timer(peek->timer, at_ms, NULL) == 0;
+	if (peek->id || (peek->is_waiting && peek->due_ms <= at_ms))
+		return;
+	peek->due_ms = at_ms;
+	peek->is_waiting = loop_set_timer(peek->timer, at_ms, NULL) == 0;
 }
 
 /* The command is over; later events are not in its output. */

@@ -52,6 +52,7 @@ void ui_begin_line(struct ui *ui, enum action action, char *question, const char
 {
 	ui->mode = MODE_LINE;
 	ui->pending = action;
+	ui->is_held = false;
 	free(ui->question);
 	ui->question = question;
 	input_set(&ui->input, text);
@@ -93,8 +94,9 @@ void ui_end_pending(struct ui *ui)
 {
 	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;
 	ui->pending = ACTION_NONE;
-	ui->is_waiting = ui->is_for_group = false;
+	ui->is_waiting = ui->is_for_group = ui->is_held = false;
 	replace_string(&ui->question, NULL);
+	replace_string(&ui->completing, NULL);
 	input_free(&ui->input);
 	questions_free(&ui->ask);
 	dialog_close(&ui->dialog);

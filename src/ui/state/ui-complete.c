@@ -40,6 +40,7 @@ void ui_shown(struct ui *ui, bool is_good)
 	cleanup_free char *text = TAKE_PTR(ui->command);
 	if (!is_good && text && ui->targets.count)
 		ui_begin_command(ui, text);
+	ui->is_held = ui->mode == MODE_LINE;
 }
 
 /* ---- completion ------------------------------------------------------------------------------- */
@@ -92,7 +93,7 @@ void ui_complete(struct ui *ui, struct wish *ret)
 		return;
 	}
 	ret->kind = WISH_COMPLETE;
-	replace_string(&ui->command, input_text(&ui->input));
+	replace_string(&ui->completing, input_text(&ui->input));
 	strvec_push_array(&ret->words, (const char *const[]){ "help", "--complete", "--", NULL });
 	strvec_push_all(&ret->words, &words);
 }
@@ -142,7 +143,7 @@ void ui_completed(struct ui *ui, const char *text)
 	cleanup_strvec struct strvec words = { 0 }, candidates = { 0 };
 	const bool is_line = ui->mode == MODE_LINE && ui->pending == ACTION_COMMAND;
 	/* The user may have typed on, or left the line. */
-	if (!is_line || !ui->command || !streq(ui->command, input_text(&ui->input)) ||
+	if (!is_line || !ui->completing || !streq(ui->completing, input_text(&ui->input)) ||
 	    split_typed(ui, &words, NULL) < 0)
 		return;
 	const char *typed = words.items[words.count - 1];

@@ -68,20 +68,30 @@ void ui_typed(struct ui *ui)
 		typing_end(&ui->typing);
 }
 
+/* Behind what its user has left before. */
+static void keep(struct ui *ui, const char *id, const char *text)
+{
+	cleanup_free char *before = ui_take_draft(ui, id);
+	cleanup_free char *both = before ? xasprintf("%s %s", before, text) : xstrdup(text);
+	ui_keep_draft(ui, id, both);
+}
+
 void ui_type_failed(struct ui *ui, const char *why)
 {
 	cleanup_free char *text = typing_text(&ui->typing);
 	cleanup_free char *id = xstrdup(or_empty(ui->typing.id));
-	const bool is_free = ui->mode == MODE_AGENT || ui->mode == MODE_LIST;
-	if (ui->mode == MODE_AGENT)
+	const bool was_typing = ui->mode == MODE_AGENT;
+	if (was_typing)
 		leave(ui);
 	typing_end(&ui->typing);
 	if (text)
-		ui_keep_draft(ui, id, text);
-	if (text && is_free) {
+		keep(ui, id, text);
+	/* What its user types on is text, and no key of the list. */
+	if (was_typing) {
 		strvec_clear(&ui->targets);
 		strvec_push(&ui->targets, id);
 		ui_begin_send(ui);
+		ui->is_held = true;
 	}
 	ui_tell(ui, why, true);
 }

@@ -43,6 +43,7 @@ void ui_free(struct ui *ui)
 	strvec_clear(&ui->picks);
 	free(ui->question);
 	free(ui->command);
+	free(ui->completing);
 	free(ui->message);
 	free(ui->help_find);
 	free(ui);
@@ -483,6 +484,13 @@ static void leave_line(struct ui *ui)
 	tell_key(ui, "What you typed is kept; %s shows it again.", action, false);
 }
 
+/* The key may have been typed ahead, for what was there before. */
+static void release_line(struct ui *ui)
+{
+	ui->is_held = false;
+	ui_tell(ui, "Nothing was done yet: Enter once more does it.", true);
+}
+
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_LINE, key);
@@ -490,6 +498,8 @@ static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 		leave_line(ui);
 	else if (ui->is_waiting)
 		return;
+	else if (action == ACTION_LINE_ACCEPT && ui->is_held)
+		release_line(ui);
 	else if (action == ACTION_LINE_ACCEPT)
 		ui_go_on(ui, ret);
 	else if (action == ACTION_LINE_COMPLETE)

@@ -63,6 +63,8 @@ struct ui {
 	struct strvec drafts; /* messages that were not sent: an id, or several, and the text */
 	bool has_removed;     /* the last key has removed something: undo is its first key */
 	char *command;        /* the line of the last command behind ":"; NULL: it is over */
+	char *completing;     /* the line behind ":" whose candidates are asked for, or NULL */
+	bool is_held;         /* a line that came by itself: its first Enter only says so */
 	bool is_pasting;      /* what comes was not typed */
 	size_t help_page, help_pages; /* of MODE_HELP, as they were drawn */
 	char *help_find;              /* only what has this in it; NULL: all */
