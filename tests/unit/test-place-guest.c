@@ -89,9 +89,8 @@ static char *room_of(const struct desk *desk, const struct instance *owner, int 
 {
 	cleanup_close int fd = -1;
 	char *room = container_room(&desk->deck, owner, number);
-	cleanup_free char *token = path_join(room, CAPSULE_TOKEN);
 	assert_int_equal(fs_open_private_directory(room, &fd, NULL), 0);
-	assert_int_equal(fs_replace(AT_FDCWD, token, "a-token\n", 8, FS_VOLATILE, NULL), 0);
+	assert_int_equal(fs_replace(fd, CAPSULE_TOKEN, "a-token\n", 8, FS_VOLATILE, NULL), 0);
 	return room;
 }
 
@@ -218,7 +217,7 @@ static void without_a_run_it_takes_no_report_of_its_old_room(void **state)
 	cleanup_close int fd = -1;
 	assert_int_equal(fs_open_private_directory(reports, &fd, NULL), 0);
 	assert_int_equal(
-		fs_replace(AT_FDCWD, report, "from run-2 7/1000\n{}", 20, FS_VOLATILE, NULL), 0);
+		fs_replace(fd, "0001-1.json", "from run-2 7/1000\n{}", 20, FS_VOLATILE, NULL), 0);
 	assert_int_equal(collect_reports(&desk->deck, ID, NULL), 0);
 	assert_int_equal(access(report, F_OK), 0);
 }
