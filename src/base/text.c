@@ -110,6 +110,15 @@ char *strbuf_take(struct strbuf *buf)
 	return data;
 }
 
+void strbuf_drop(struct strbuf *buf, size_t count)
+{
+	if (!count)
+		return;
+	memmove(buf->data, buf->data + count, buf->length - count);
+	buf->length -= count;
+	buf->data[buf->length] = '\0';
+}
+
 const char *strbuf_text(const struct strbuf *buf)
 {
 	return buf->data ? buf->data : "";

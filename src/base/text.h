@@ -37,6 +37,8 @@ void strbuf_adds(struct strbuf *buf, const char *text);
 void strbuf_addf(struct strbuf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The string ("" when empty), which is then the caller's; the buffer is empty afterwards. */
 char *strbuf_take(struct strbuf *buf) MUST_USE;
+/* Remove so many bytes from its beginning, at most its length. */
+void strbuf_drop(struct strbuf *buf, size_t count);
 /* Borrowed, "" when empty. */
 const char *strbuf_text(const struct strbuf *buf);
 void strbuf_free(struct strbuf *buf);

@@ -448,6 +448,23 @@ static void a_submodule_that_leads_elsewhere_is_refused(void **state)
 
 /* ---- hostile trees, and kills ---------------------------------------------------------------- */
 
+/* Its Git directory would lie in that of another submodule of the user's. */
+static void a_submodule_inside_another_is_refused(void **state)
+{
+	static const char *const names[] = { "lib/hooks", "lib/index.lock" };
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, WORKSPACE_CLONE);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *rename = xasprintf(
+			"cd " TREE " && sed -i 's|submodule \"[^\"]*\"|submodule \"%s\"|' "
+			".gitmodules && " DO " again",
+			names[i]);
+		do_sh(desk, rename);
+		assert_refused(desk, instance, &plain, ERROR_INVALID, "does not fit beside");
+	}
+	do_sh(desk, "cd project && test ! -e .git/modules/lib/index.lock");
+}
+
 /* Each of these runs when git works in the tree, or in its submodule. */
 static const char evil[] =
 	"printf '#!/bin/sh\\ntouch %s/canary\\ncat\\n' \"$PWD\" >evil && chmod +x evil && "
@@ -721,6 +738,7 @@ int main(void)
 		DESK_TEST(a_submodule_that_others_cannot_get_is_not_pushed),
 		DESK_TEST(a_repository_that_is_no_submodule_is_refused),
 		DESK_TEST(a_submodule_that_leads_elsewhere_is_refused),
+		DESK_TEST(a_submodule_inside_another_is_refused),
 		DESK_TEST(nothing_of_the_tree_is_executed),
 		DESK_TEST(a_clone_that_leads_elsewhere_is_refused),
 		DESK_TEST(a_kill_at_any_step_loses_nothing),

@@ -250,6 +250,32 @@ def case_too_much_input_is_refused(home):
         expect(link.run("list", "--json")[0] == 0, "the link is of no use afterwards")
 
 
+def case_a_slow_client_costs_no_memory(home):
+    """It reads less than its commands print, and never all of it."""
+    with Link(home) as link:
+        for i in range(100):
+            link.request(f"r{i}", "help", "--all", "--json")
+            if i >= 15:
+                link.until("exit")
+        with open(f"/proc/{link.process.pid}/status", encoding="utf-8") as file:
+            most = int(next(line.split()[1] for line in file if line.startswith("VmHWM")))
+        expect(most < 12 << 10 or "ASAN_OPTIONS" in os.environ, f"{most} KiB")
+
+
+def case_input_that_is_cut_off_is_not_taken_for_all(home):
+    home.deck("launch", home.work, "-t", "cut", "--agent", "demo")
+    with Link(home) as link:
+        link.request("s", "session", "send", "cut", "-", input=True)
+        link.send(frame="data", id="s", text="delete everything in build/ ")
+        link.until("more")
+        sending = children(link.process.pid)
+        link.send(frame="bye")
+        while link.next():
+            pass
+    wait_for(lambda: all(ended(one) for one in sending), "send still runs")
+    expect(b"delete everything" not in home.deck("session", "output", "cut", "--pane"), "half of a message was sent")
+
+
 def case_a_silent_client_is_left(home):
     with Link(home, "--silence", "1") as link:
         for _ in range(6):

@@ -181,8 +181,11 @@ static void push_input(struct job *job)
 	while (job->child.gate >= 0 && job_waiting(job) > 0) {
 		const ssize_t n = write(job->child.gate, job->waiting.data + job->written,
 					job_waiting(job));
-		if (n < 0 && errno == EAGAIN)
+		if (n < 0 && errno == EAGAIN) {
+			strbuf_drop(&job->waiting, job->written);
+			job->written = 0;
 			return;
+		}
 		/* It reads no more. */
 		if (n < 0 && errno != EINTR)
 			close_input(job);
@@ -280,7 +283,10 @@ int job_start(struct loop *loop, struct deck *deck, const struct link_frame *req
 		.new_session = true,
 		.outlives_us = job->kind == COMMAND_CHANGES,
 	};
-	if (child_start(&child, &job->child, err) < 0 || watch(job, err) < 0)
+	const int r = child_start(&child, &job->child, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not there any more", deck->program);
+	if (r < 0 || watch(job, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(job);
 	return 0;
@@ -297,6 +303,9 @@ void job_free(struct job *job)
 {
 	if (!job)
 		return;
+	/* Its input ends too early: it must not take that for the whole. */
+	if (job->child.pid > 0 && job->child.gate >= 0)
+		job_cancel(job);
 	struct loop_source *const sources[] = { job->end, job->tail, job->input,
 						job->streams[0].source, job->streams[1].source };
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)

@@ -45,7 +45,8 @@ static void pause_jobs(struct serve *serve, bool is_paused)
 	if (serve->is_paused == is_paused)
 		return;
 	serve->is_paused = is_paused;
-	for (size_t i = 0; i < JOBS_MAX; i++)
+	/* What one of them sends can pause all again. */
+	for (size_t i = 0; i < JOBS_MAX && serve->is_paused == is_paused; i++)
 		if (serve->jobs[i])
 			job_pause(serve->jobs[i], is_paused);
 }
@@ -55,8 +56,12 @@ static void send_frame(struct serve *serve, const struct link_frame *frame)
 	link_frame_write(&serve->out, frame);
 	if (serve->output)
 		(void)loop_set_io(serve->output, EPOLLOUT, NULL);
-	if (unsent(serve) > UNSENT_MAX)
-		pause_jobs(serve, true);
+	if (unsent(serve) <= UNSENT_MAX)
+		return;
+	/* Its client is slow.  Its own words wait, too: each of them can have an answer. */
+	pause_jobs(serve, true);
+	if (serve->input)
+		(void)loop_set_io(serve->input, 0, NULL);
 }
 
 /* What is on its way is sent first. */
@@ -65,6 +70,7 @@ static void leave(struct serve *serve, const char *why)
 	if (serve->is_leaving)
 		return;
 	serve->is_leaving = true;
+	pause_jobs(serve, true);
 	send_frame(serve, &(struct link_frame){ .kind = LINK_BYE, .message = (char *)why });
 	log_debug("serve: ends: %s", why);
 }
@@ -78,7 +84,7 @@ static void on_writable(int fd, uint32_t events, void *context)
 			       : 0;
 	if (n > 0)
 		serve->sent += (size_t)n;
-	if ((n < 0 && errno != EINTR && errno != EAGAIN) || events & EPOLLERR) {
+	if ((n < 0 && errno != EINTR && errno != EAGAIN) || events & (EPOLLERR | EPOLLHUP)) {
 		loop_exit(serve->loop, 0);
 		return;
 	}
@@ -89,8 +95,14 @@ static void on_writable(int fd, uint32_t events, void *context)
 		if (serve->is_leaving)
 			loop_exit(serve->loop, 0);
 	}
-	if (unsent(serve) < UNSENT_LOW)
-		pause_jobs(serve, false);
+	if (serve->sent >= UNSENT_LOW) {
+		strbuf_drop(&serve->out, serve->sent);
+		serve->sent = 0;
+	}
+	if (serve->is_leaving || unsent(serve) >= UNSENT_LOW)
+		return;
+	(void)loop_set_io(serve->input, EPOLLIN, NULL);
+	pause_jobs(serve, false);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------- */
@@ -244,10 +256,11 @@ static void on_readable(int fd, uint32_t events UNUSED, void *context)
 		loop_exit(serve->loop, 0);
 		return;
 	}
+	if (serve->is_leaving)
+		return;
 	serve->heard_ms = clock_ms();
 	strbuf_add(&serve->in, bytes, (size_t)n);
-	if (!serve->is_leaving)
-		take_lines(serve);
+	take_lines(serve);
 }
 
 /* A line can be dead without an end: a client that hears us answers. */

@@ -48,19 +48,45 @@ static int check_remote(const char *store, const struct gitcmd_link *link, struc
 			 link->commit, shown, where, link->commit);
 }
 
+static bool is_repository(const char *directory)
+{
+	cleanup_free char *head = path_join(directory, "HEAD");
+	return access(head, F_OK) == 0;
+}
+
+/* Git refuses a name inside another submodule's Git directory, and looks above one that is none. */
+static int check_name(const char *store, const char *name, struct error *err)
+{
+	const size_t before = strlen(store) - strlen(name);
+	bool is_inside = access(store, F_OK) == 0 && !is_repository(store);
+	for (const char *at = name; !is_inside && (at = strchr(at, '/')); at++) {
+		cleanup_free char *above = xstrndup(store, before + (size_t)(at - name));
+		is_inside = is_repository(above);
+	}
+	if (!is_inside)
+		return 0;
+	cleanup_free char *shown = visible(name);
+	return error_set(err, ERROR_INVALID,
+			 "its name %s does not fit beside the others in your repository: give it "
+			 "another name in .gitmodules",
+			 shown);
+}
+
 static int bring(const struct bring_modules *modules, const struct gitcmd_link *link,
 		 struct error *err)
 {
 	cleanup_free char *below = xasprintf("modules/%s", or_empty(link->name));
 	cleanup_free char *embedded = path_join(link->path, ".git");
 	cleanup_free char *store = path_join(modules->to, below);
-	cleanup_free char *work = path_join(modules->tree, link->path);
+	cleanup_free char *work = directory_below(modules->tree, link->path);
 	int64_t copied = 0;
 	if (!link->name)
 		return refuse_nameless(link, err);
 	cleanup_free char *from = directory_below(modules->from, below);
 	if (!from)
 		from = directory_below(modules->tree, embedded);
+	if (check_name(store, link->name, err) < 0)
+		return error_prefix(err, "the submodule %s", link->path);
 	int r = gitcmd_fetch_link(store, from, link->commit, err);
 	/* Its tree does not have it either: it was not made there. */
 	if (r == GIT_ABSENT)
@@ -70,7 +96,7 @@ static int bring(const struct bring_modules *modules, const struct gitcmd_link *
 	log_info("the submodule %s: %s is in %s", link->path, link->commit, store);
 	if (modules->is_push && check_remote(store, link, err) < 0)
 		return -1;
-	const struct bring_modules inner = { .tree = work,
+	const struct bring_modules inner = { .tree = or_empty(work),
 					     .from = or_empty(from),
 					     .to = store,
 					     .after = link->commit,
