@@ -2128,9 +2128,9 @@ case_list_shows_what_was_asked_for() {
 case_list_is_redrawn() {
 	must add . -t before --agent demo
 	on_terminal 80 agentdeck list --watch
-	until_screen '^before +demo +stopped'
+	until_screen '^[^ ] before +demo +stopped'
 	must rename before after
-	until_screen '^after +demo +stopped'
+	until_screen '^[^ ] after +demo +stopped'
 	must add . -t second --agent demo
 	until_screen '^2 sessions'
 	"${deck[@]}" tmux -S "$terminal" send-keys q
@@ -2970,9 +2970,12 @@ case_profiles() {
 
 # The table is in docs/how-to.md, and the keys are in a golden screen of the deck.
 case_each_command_for_a_session_has_a_key_in_the_deck() {
-	local name rest row key keys table
+	local name rest row key keys table lines
 	table=$(sed -nE 's/^\| `([a-z -]+)` \| (.*) \|$/\1|\2/p' "$tree/docs/how-to.md")
-	keys=$(sed -nE '2,/^$/s/^([^ ]+(, [^ ]+)*)  .*/\1/p' "$tree/tests/unit/dashboard/help-120x112.txt" | sed 's/, /\n/g')
+	# two columns; what follows "In a line ..." and "While you ..." are no keys of the list
+	mapfile -t lines <"$tree/tests/unit/draw/help-120x112.txt"
+	keys=$( (printf '%s\n' "${lines[@]:1}" | sed -E 's/^(.{60}).*/\1/'; printf '%s\n' "${lines[@]:1}" | sed -E 's/^.{0,61}//') |
+		awk '/^(In|While) /{ other = 1 } /^(Signs|Move|Talk|Look|Manage|Many|Deck)/{ other = 0 } !other' | sed -nE 's/^([^ ]+(, [^ ]+)*)  .*/\1/p' | sed 's/, /\n/g')
 	must help --all
 	while IFS= read -r name; do
 		# shellcheck disable=SC2086

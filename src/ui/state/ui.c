@@ -491,6 +491,14 @@ static void release_line(struct ui *ui)
 	ui_tell(ui, "Nothing was done yet: Enter once more does it.", true);
 }
 
+/* A command that is changed was seen; text for an agent can be the rest of what was typed to it. */
+static void edit_line(struct ui *ui, key_code key)
+{
+	if (ui->pending == ACTION_COMMAND)
+		ui->is_held = false;
+	(void)input_key(&ui->input, &ui->keymap, CONTEXT_LINE, key);
+}
+
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_LINE, key);
@@ -505,7 +513,7 @@ static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 	else if (action == ACTION_LINE_COMPLETE)
 		ui_complete(ui, ret);
 	else
-		(void)input_key(&ui->input, &ui->keymap, CONTEXT_LINE, key);
+		edit_line(ui, key);
 }
 
 static void key_in_find(struct ui *ui, key_code key)
