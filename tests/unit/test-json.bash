@@ -140,10 +140,10 @@ grep -q '"workspace": "worktree"' "$root/out" || fail "show: $(<"$root/out")"
 holds 0 add "$root/work" --clone -t cloned --agent demo
 holds 0 'session changes' cloned
 holds 0 'session show' cloned
-mv "$(agentdeck path cloned)" "$root/moved"
+its_tree=$(agentdeck path cloned) && mv "$its_tree" "$root/moved"
 holds 0 'session show' cloned
 holds 0 list
-mv "$root/moved" "$(agentdeck path cloned)"
+mv "$root/moved" "$its_tree"
 { agentdeck remove cloned && agentdeck prune --force; } >/dev/null || fail "cloned is not removed"
 holds 0 'session changes' changed
 table=$(agentdeck changes changed changed)
@@ -437,6 +437,8 @@ for command in json.load(sys.stdin):
     for name, kind in [("{name}", command["kind"]), *options]:
         if kind == "reads":
             print(name.format(**command))')
+# What was seen of a tree only saves time; it is kept again after a minute.
+agentdeck changes changed >/dev/null || fail "changes changed"
 before=$(state_of)
 while read -r name; do
 	[ "${words[$name]+set}" ] || { fail "$name reads, and this test does not run it"; continue; }
