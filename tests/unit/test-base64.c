@@ -7,7 +7,7 @@ static const struct {
 	const char *bytes, *text;
 	size_t length;
 } cases[] = {
-	{ "", "", 0 },         { "f", "Zg==", 1 },          { "fo", "Zm8=", 2 },
+	{ "", "", 0 },         { "f", "Zg==", 1 },          { "fi", "Zmk=", 2 },
 	{ "foo", "Zm9v", 3 },  { "foobar", "Zm9vYmFy", 6 }, { "\xff\xfe\xfd", "//79", 3 },
 	{ "\0\0", "AAA=", 2 },
 };

@@ -123,7 +123,7 @@ holds 0 add "$root/work" --worktree -t changed --agent demo
 printf 'u\n' >"$(agentdeck path changed)/new"
 { agentdeck start changed && agentdeck stop changed; } >/dev/null || fail "changed did not run"
 holds 0 list
-grep -A 5 '"work": {' "$root/out" | grep -q '"uncommitted": 1' || fail "stop: $(<"$root/out")"
+grep -q '"uncommitted": 1' <<<"$(grep -A 5 '"work": {' "$root/out")" || fail "stop: $(<"$root/out")"
 table=$(agentdeck list --no-trunc)
 [[ $table = *' WORK'*'0 commits, 1 open ('*' ago)'* ]] || fail "list: $table"
 holds 0 'session changes' changed --diff
@@ -135,7 +135,7 @@ git init -q --bare "$root/remote" && git -C "$root/work" remote add origin "$roo
 holds 0 'session push' changed
 holds 64 'session changes' changed changed
 holds 0 'session show' changed
-grep -A 5 '"work": {' "$root/out" | grep -q '"merged": "yes"' || fail "show: $(<"$root/out")"
+grep -q '"merged": "yes"' <<<"$(grep -A 5 '"work": {' "$root/out")" || fail "show: $(<"$root/out")"
 grep -q '"workspace": "worktree"' "$root/out" || fail "show: $(<"$root/out")"
 holds 0 add "$root/work" --clone -t cloned --agent demo
 holds 0 'session changes' cloned

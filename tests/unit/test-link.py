@@ -174,7 +174,7 @@ def case_a_command_prints_the_same_as_here(home):
 
 def case_what_it_does_not_run_is_refused_in_words(home):
     with Link(home) as link:
-        for words, told in ((("attach", "x"), "needs a terminal"), (("hook",), "called by agentdeck itself"), (("lsit",), "did you mean"),
+        for words, told in ((("attach", "x"), "needs a terminal"), (("hook",), "called by agentdeck itself"), (("listt",), "did you mean"),
                             (("serve", "--stdio"), "called by agentdeck itself")):
             link.request("a", *words)
             frame = link.next()
