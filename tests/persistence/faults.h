@@ -62,6 +62,9 @@ struct fault {
 #define STOP      DECK("session", "stop", "@deck")
 #define RESTART   DECK("session", "restart", "@deck")
 #define LIST      DECK("list")
+/* For people, a session that runs has the word of what its agent does. */
+#define LIST_JSON DECK("list", "--json")
+#define RUNNING   "\"status\": \"running\""
 
 /* The sessions when a fault strikes: "deck" runs, "other" is stopped, and both have a
  * conversation. */

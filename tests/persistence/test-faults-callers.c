@@ -107,7 +107,7 @@ static const struct fault of_callers[] = {
 	{ .name = "environment-empty",
 	  .strike = stop_deck,
 	  .steps = { SHOWS(BARE("", "session", "start", "@deck"), "resumed"),
-		     SHOWS(BARE("", "list"), "running") },
+		     SHOWS(BARE("", "list", "--json"), RUNNING) },
 	  .mend = assert_usual_path,
 	  .run = NEW_RUN },
 	{ .name = "environment-empty-at-a-restart",
@@ -132,10 +132,10 @@ static const struct fault of_callers[] = {
 	  .run = NEW_RUN },
 	{ .name = "few-open-files",
 	  .steps = { FAILS(LIMITED("-n 7"), 1, "raise the limit of open files (ulimit -n)"),
-		     SHOWS(LIST, "running") } },
+		     SHOWS(LIST_JSON, RUNNING) } },
 	{ .name = "small-stack",
 	  .steps = { FAILS(LIMITED("-s 64"), 1, "raise the limit of the stack (ulimit -s)"),
-		     SHOWS(LIST, "running") } },
+		     SHOWS(LIST_JSON, RUNNING) } },
 };
 
 TEST(FaultsOfCallers)

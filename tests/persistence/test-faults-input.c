@@ -96,7 +96,7 @@ static const struct fault of_directories[] = {
 	{ .name = "cwd-behind-a-link-that-goes", .strike = live_behind_link },
 	{ .name = "cwd-deleted-while-it-runs",
 	  .strike = delete_directory,
-	  .steps = { SHOWS(LIST, "running"), SHOWS(START, "already running") },
+	  .steps = { SHOWS(LIST_JSON, RUNNING), SHOWS(START, "already running") },
 	  .mend = make_directory },
 	{ .name = "cwd-deleted",
 	  .strike = die_and_spoil_directory,

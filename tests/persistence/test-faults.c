@@ -114,7 +114,7 @@ static const struct fault of_processes[] = {
 	  .run = NEW_RUN },
 	{ .name = "supervisor-killed",
 	  .strike = kill_supervisor,
-	  .steps = { SHOWS(LIST, "running") } },
+	  .steps = { SHOWS(LIST_JSON, RUNNING) } },
 	{ .name = "server-stopped",
 	  .strike = halt_server,
 	  .steps = { FAILS(START, 1, "does not answer: it was not started a second time"),
@@ -132,7 +132,7 @@ static const struct fault of_processes[] = {
 	  .run = NEW_RUN },
 	{ .name = "manager-stopped",
 	  .strike = halt_manager,
-	  .steps = { SHOWS(LIST, "running"),
+	  .steps = { SHOWS(LIST_JSON, RUNNING),
 		     WARNS(RESTART, NO_MANAGER " (the user manager does not answer)", NULL),
 		     DONE(STOP) },
 	  .mend = resume,
@@ -435,7 +435,7 @@ static void assert_scope_is_ours(const struct fault *fault)
 }
 
 #define START_WITH(...) WORDS("env", __VA_ARGS__, "agentdeck", "session", "start", "@deck")
-#define LIST_WITH(...)  WORDS("env", __VA_ARGS__, "agentdeck", "list")
+#define LIST_WITH(...)  WORDS("env", __VA_ARGS__, "agentdeck", "list", "--json")
 
 static const struct fault of_surroundings[] = {
 	{ .name = "tmux-missing",
@@ -449,7 +449,7 @@ static const struct fault of_surroundings[] = {
 	  .strike = hide_program,
 	  .argument = "tmux",
 	  .steps = { FAILS(START, 1, "tmux is not installed"),
-		     FAILS(RESTART, 1, "tmux is not installed"), SHOWS(LIST, "running") },
+		     FAILS(RESTART, 1, "tmux is not installed"), SHOWS(LIST_JSON, RUNNING) },
 	  .mend = show_program },
 	{ .name = "systemd-run-missing",
 	  .strike = hide_program_from_stopped,
@@ -459,7 +459,7 @@ static const struct fault of_surroundings[] = {
 	  .run = NEW_RUN },
 	{ .name = "bus-missing",
 	  .strike = hide_bus,
-	  .steps = { WARNS(START, NO_MANAGER, "resumed"), SHOWS(LIST, "running") },
+	  .steps = { WARNS(START, NO_MANAGER, "resumed"), SHOWS(LIST_JSON, RUNNING) },
 	  .mend = show_bus,
 	  .run = NEW_RUN },
 	{ .name = "bus-address-wrong",
@@ -496,7 +496,7 @@ static const struct fault of_surroundings[] = {
 	  .run = NEW_RUN },
 	{ .name = "runtime-directories-not-writable",
 	  .strike = close_runtime,
-	  .steps = { SHOWS(START, "resumed"), SHOWS(LIST, "running"),
+	  .steps = { SHOWS(START, "resumed"), SHOWS(LIST_JSON, RUNNING),
 		     SHOWS(WORDS("sh", "-c", "agentdeck doctor || :"),
 			   "and can write to: the files of running sessions are in /tmp/agentdeck-") },
 	  .mend = open_runtime,
@@ -508,7 +508,7 @@ static const struct fault of_surroundings[] = {
 	{ .name = "locale-missing",
 	  .strike = stop_deck,
 	  .steps = { SHOWS(START_WITH("-u", "LANG", "LC_ALL=xx_YY.UTF-8"), "resumed"),
-		     SHOWS(LIST_WITH("LC_ALL=", "LANG="), "running") },
+		     SHOWS(LIST_WITH("LC_ALL=", "LANG="), RUNNING) },
 	  .run = NEW_RUN },
 	{ .name = "unit-name-taken",
 	  .strike = take_scope_name,
