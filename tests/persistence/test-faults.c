@@ -435,7 +435,7 @@ static void assert_scope_is_ours(const struct fault *fault)
 }
 
 #define START_WITH(...) WORDS("env", __VA_ARGS__, "agentdeck", "session", "start", "@deck")
-#define LIST_WITH(...)  WORDS("env", __VA_ARGS__, "agentdeck", "list", "--json")
+#define LIST_WITH(...)  WORDS("env", __VA_ARGS__, "agentdeck", "list")
 
 static const struct fault of_surroundings[] = {
 	{ .name = "tmux-missing",
@@ -508,7 +508,8 @@ static const struct fault of_surroundings[] = {
 	{ .name = "locale-missing",
 	  .strike = stop_deck,
 	  .steps = { SHOWS(START_WITH("-u", "LANG", "LC_ALL=xx_YY.UTF-8"), "resumed"),
-		     SHOWS(LIST_WITH("LC_ALL=", "LANG="), RUNNING) },
+		     SHOWS(WORDS("env", "LC_ALL=", "LANG=", "agentdeck", "list", "--json"),
+			   RUNNING) },
 	  .run = NEW_RUN },
 	{ .name = "unit-name-taken",
 	  .strike = take_scope_name,
