@@ -8,7 +8,7 @@
 #
 #   --update   write the golden screens again: read the difference before you commit it
 #
-# The screens are the golden texts in tests/unit/dashboard/, with "TIME" for a time of day.
+# The screens are the golden texts in tests/unit/dashboard/, with "TIME" for a time of day, and without what a session uses.
 #
 # EXIT STATUS
 #   0 all passed; 1 some failed; 77 there is no tmux, or agentdeck was built without ncurses
@@ -79,7 +79,7 @@ await() { until_done shows "$1" || { fail "no '$1' on the screen:" && screen && 
 await_gone() { until_done shows_not "$1" || { fail "'$1' stays on the screen" && return 1; }; }
 
 # What the golden screens have instead of what differs from run to run.
-take() { screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; /ID|HOME/s/ +│/ │/g; s/[[:space:]]+$//"; }
+take() { screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/(<1d) +[0-9.]+[KMG].*$/\1/; /ID|HOME/s/ +│/ │/g; s/[[:space:]]+$//"; }
 is_golden() { [[ $(take) == "$(<"$golden/$1.txt")" ]]; }
 
 # The screen becomes the golden one: a frame may be half drawn when it is taken.
