@@ -265,11 +265,12 @@ static void read_here(struct reader *reader, const char *word)
 {
 	const bool has_tabs = word[2] == '-';
 	const char *name = word + 2 + has_tabs;
-	const char quote = *name == '"' || *name == '\'' ? *name : '\0';
-	name += quote != '\0';
+	const bool is_quoted = *name == '"' || *name == '\'';
+	const char quote = *name;
+	name += is_quoted;
 	const size_t length = strcspn(name, " \t\r\"'\\$");
 	const char *end = name + length;
-	const bool is_closed = !quote || *end++ == quote;
+	const bool is_closed = !is_quoted || *end++ == quote;
 	if (memchr(name, '<', length))
 		return;
 	if (!is_closed || !length || (*end && !strchr(blank, *end)))
