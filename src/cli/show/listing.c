@@ -265,7 +265,7 @@ struct table *listing_table(const struct listing *listing, const struct app *app
 	cleanup_free const char **headings = xcalloc(listing->columns.count + 1, sizeof(*headings));
 	for (size_t i = 0; i < listing->columns.count; i++) {
 		const struct column *column = column_named(listing->columns.items[i]);
-		if (column->kind == COLUMN_WORK && !has_work)
+		if (!column || (column->kind == COLUMN_WORK && !has_work))
 			continue;
 		headings[count] = column->heading;
 		chosen[count++] = column;
