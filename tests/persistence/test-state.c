@@ -326,8 +326,11 @@ TEST(UnmarkedDirectoryIsLeftWithAMessage)
 	struct session session;
 	begin(&session, "deck");
 	const char *place = scope_place(&session);
-	/* While its agent lives, that can prove which run it is. */
+	/* While its agent lives, that can prove which run it is, and its last report makes the
+	 * files again. */
+	const struct process agent = session_agent(&session);
 	session_kill_server(&session);
+	WAIT_FOR(!machine_alive(&agent), "its agent is left");
 	machine_user_ok(WORDS("rm", kept("%s/run", place), kept("%s/token", place)));
 	struct reply reply = deck(NULL, WORDS("session", "stop", session.id));
 	ASSERT(reply.status == 0 && strstr(reply.errors, place) &&
