@@ -50,8 +50,8 @@ static bool is_merged(git_repository *git, git_commit *tip, const git_oid *head_
 {
 	git_oid base;
 	git_commit *head = NULL;
-	/* What was done and undone since has left no trace, and may never have been merged.  Where
-	 * head has nothing since, it was not merged. */
+	/* Commits that undo each other leave no trace, and may never have been merged.  A head
+	 * without commits since the base has merged nothing. */
 	const git_oid *oid = git_commit_id(tip), *tree = git_commit_tree_id(tip);
 	if (git_merge_base(&base, git, oid, head_oid) < 0 || git_oid_equal(&base, head_oid) ||
 	    has_tree(git, &base, tree) || any_has_tree(git, oid, &base, tree, oid) ||

@@ -338,8 +338,8 @@ static bool few_paths(const struct repository *repository, git_index *index,
 	return repository->look->changes && ret->count && ret->count <= FEW_PATHS;
 }
 
-/* What is staged, and what is not; the latter only if the tree differs from the index.  NULL: there
- * is nothing, or that cannot be known. */
+/* The staged changes; with a tree that differs from the index, also the others.  NULL: there are
+ * none, or they cannot be known. */
 static git_status_list *list_changes(const struct repository *repository, git_index *index,
 				     struct timespec written, struct tree *tree)
 {
