@@ -117,6 +117,14 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 		(void)loop_add_timer(loop, at_ms, on_limit, runner, &runner->limit, NULL);
 }
 
+void runner_signal(const void *context, int number)
+{
+	for (const struct runner *runner = running; runner; runner = runner->next)
+		/* It is not reaped yet, so the pid is its own. */
+		if (runner->context == context && runner->child.pid > 0)
+			(void)kill(runner->child.pid, number);
+}
+
 int runner_inherit(struct loop *loop, struct error *err)
 {
 	cleanup_free struct child *children = NULL;

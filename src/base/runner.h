@@ -28,6 +28,9 @@ typedef void (*runner_handler)(const struct child_result *result, const struct e
 void runner_start(struct loop *loop, const struct runner_request *request, runner_handler handler,
 		  void *context);
 
+/* Send the signal to the program whose handler gets this context, if it runs. */
+void runner_signal(const void *context, int number);
+
 /* Reap what an earlier image of this process has started (child_inherit()) as it ends.  Before the
  * first runner_start(). */
 int runner_inherit(struct loop *loop, struct error *err);

@@ -166,6 +166,29 @@ static void the_evidence_scrolls_to_its_end(void **state UNUSED)
 }
 
 /* Whatever the size: no line is too long, and no row too many. */
+/* Labels can be an agent's own choices. */
+static void the_choice_under_the_cursor_is_seen(void **state UNUSED)
+{
+	struct dialog dialog = { 0 };
+	struct question question = { 0 };
+	question_begin(&question, "api", "Which answer?");
+	for (size_t i = 0; i < 6; i++) {
+		cleanup_free char *label = xasprintf("%zu. a label of so many words that it "
+						     "takes several rows of the box",
+						     i + 1);
+		question_add_choice(&question, CHOICE_CONTINUE, label, "");
+	}
+	dialog_open(&dialog, &question);
+	for (size_t rows = 3; rows < 20; rows++) {
+		for (dialog.cursor = 0; dialog.cursor < 6; dialog.cursor++) {
+			cleanup_free char *text = seen(&dialog, 30, rows);
+			cleanup_free char *begin = xasprintf("\nC>> %zu. a", dialog.cursor + 1);
+			assert_non_null(strstr(text, begin));
+		}
+	}
+	dialog_close(&dialog);
+}
+
 static void every_size_is_kept(void **state UNUSED)
 {
 	struct dialog dialog = { 0 };
@@ -211,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_wide_one_says_what_each_choice_does),
 		cmocka_unit_test(a_small_one_has_all_choices),
 		cmocka_unit_test(the_evidence_scrolls_to_its_end),
+		cmocka_unit_test(the_choice_under_the_cursor_is_seen),
 		cmocka_unit_test(every_size_is_kept),
 		cmocka_unit_test(a_long_word_is_broken_between_characters),
 		cmocka_unit_test(a_narrow_line_keeps_whole_characters),

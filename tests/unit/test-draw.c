@@ -17,6 +17,7 @@
 #include "base/fsutil.h"
 #include "base/jsonio.h"
 #include "ui/draw/draw.h"
+#include "ui/draw/sign.h"
 #include "ui/draw/wall.h"
 
 #include <fcntl.h>
@@ -520,6 +521,50 @@ static void what_waits_is_answered_within_three_keys(void **state UNUSED)
 	}
 }
 
+/* Its session does not wait any more, so that the filter hides it. */
+static void the_screen_stays_while_its_user_types(void **state UNUSED)
+{
+	static const struct screen screen = { "", "f i 'y", { 80, 24 }, .cast = CAST_FEW };
+	if (!has_tic)
+		skip();
+	CLEANUP(play_free)
+	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
+	face_begin(&(struct face){ .columns = 80, .rows = 24 });
+	list_remove(play.ui->list, list_find(play.ui->list, "id-02"));
+	type(&play);
+	list_change(
+		play.ui->list, list_find(play.ui->list, "id-00"),
+		&(struct facts){ .key.id = "id-00", .title = few[0].title, .doing = DOING_BUSY });
+	assert_int_equal(list_lines(play.ui->list), 0);
+	show(&play);
+	cleanup_free char *text = face_text(false);
+	face_end();
+	assert_non_null(strstr(text, "Do you want to proceed?"));
+	assert_non_null(strstr(text, "You type for api: fix login (busy)"));
+}
+
+/* A wide character that is cut, and a cursor inside of the line. */
+static void a_long_line_is_seen_at_its_cursor(void **state UNUSED)
+{
+	struct input input = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (!has_tic)
+		skip();
+	for (size_t i = 0; i < 5000; i++)
+		strbuf_addf(&text, "監%zu", i % 10);
+	input_set(&input, strbuf_text(&text));
+	face_begin(&(struct face){ .columns = 20, .rows = 3 });
+	term_erase();
+	assert_int_equal(draw_typed(0, 0, 10, &input), 9);
+	assert_int_equal(draw_typed(1, 0, 12, &input), 10);
+	input.cursor = 0;
+	(void)draw_typed(2, 0, 10, &input);
+	cleanup_free char *drawn = face_text(false);
+	face_end();
+	input_free(&input);
+	assert_string_equal(drawn, "監7監8監9\n6監7監8監9\n監0監1監2…\n");
+}
+
 static void each_change_has_a_screen(void **state UNUSED)
 {
 	assert_int_equal(ARRAY_SIZE(changes), 20);
@@ -536,6 +581,8 @@ int main(int argc UNUSED, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_screen_is_as_it_was_looked_at),
+		cmocka_unit_test(the_screen_stays_while_its_user_types),
+		cmocka_unit_test(a_long_line_is_seen_at_its_cursor),
 		cmocka_unit_test(each_change_has_a_screen),
 		cmocka_unit_test(what_waits_is_answered_within_three_keys),
 	};

@@ -169,6 +169,26 @@ static void what_did_not_arrive_is_kept(void **state UNUSED)
 	assert_string_equal(input_text(&ui->input), "n oneq");
 }
 
+/* Its words stay apart, and it is as long as it was. */
+static void a_paste_that_did_not_arrive_is_kept(void **state UNUSED)
+{
+	enum { LENGTH = 30000 };
+	cleanup_ui struct ui *ui = make();
+	(void)PRESS(ui, 'i', KEY_CODE_PASTE, 'o', 'n', 'e', enter, 't', 'w', 'o', KEY_CODE_TAB, 'x',
+		    KEY_CODE_PASTE_END);
+	ui_type_failed(ui, "api did not take it.");
+	assert_string_equal(input_text(&ui->input), "one two x");
+	/* An agent that goes away in between. */
+	cleanup_ui struct ui *other = make();
+	(void)PRESS(other, 'i', KEY_CODE_PASTE);
+	for (size_t i = 0; i < LENGTH; i++)
+		(void)PRESS(other, 'y');
+	ui_type_failed(other, "api did not take it.");
+	(void)PRESS(other, enter, 'z', KEY_CODE_PASTE_END);
+	assert_string_equal(other->question, "Send to api: ");
+	assert_int_equal(strlen(input_text(&other->input)), LENGTH + 2);
+}
+
 static void what_has_arrived_is_not_sent_again(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -244,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_paste_is_one),
 		cmocka_unit_test(a_long_paste_comes_in_parts),
 		cmocka_unit_test(what_did_not_arrive_is_kept),
+		cmocka_unit_test(a_paste_that_did_not_arrive_is_kept),
 		cmocka_unit_test(what_has_arrived_is_not_sent_again),
 		cmocka_unit_test(nothing_opens_for_a_user_who_has_left),
 		cmocka_unit_test(the_end_of_the_session_is_seen),

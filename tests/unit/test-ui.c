@@ -172,6 +172,50 @@ static void a_line_waits_for_its_own_command(void **state UNUSED)
 	assert_string_equal(input_text(&ui->input), "b");
 }
 
+/* Esc while its command runs gives no text away. */
+static void a_line_that_is_left_comes_back_if_it_fails(void **state UNUSED)
+{
+	static const key_code lines[] = { 'm', 't', 'M', 'L' };
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		cleanup_ui struct ui *ui = make();
+		cleanup_wish struct wish wish = { 0 };
+		check(ui, KEYS(lines[i], 'U' & KEY_CODE_CTRL, 'y'), "");
+		ui_key(ui, enter, &wish);
+		check(ui, KEYS(escape), "");
+		/* It may still be done: it is not offered a second time. */
+		check(ui, KEYS('m'), "");
+		assert_string_equal(input_text(&ui->input), "");
+		check(ui, KEYS('n', escape, down, down), "");
+		ui_line_ended(ui, wish.ticket, "its agent asks something else", false);
+		assert_string_equal(ui->message,
+				    "its agent asks something else. What you typed is kept.");
+		check(ui, KEYS(up, up, lines[i]), "");
+		assert_string_equal(input_text(&ui->input), lines[i] == 'm' ? "n y" : "y");
+		/* One that was done is not. */
+		wish_clear(&wish);
+		ui_key(ui, enter, &wish);
+		check(ui, KEYS(escape), "");
+		ui_line_ended(ui, wish.ticket, "done", true);
+		assert_string_equal(ui->message, "done");
+		check(ui, KEYS('m'), "");
+		assert_string_equal(input_text(&ui->input), lines[i] == 'm' ? "" : "n");
+	}
+}
+
+/* The one that was chosen last counts. */
+static void a_switch_that_failed_late_says_nothing(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	cleanup_wish struct wish first = { 0 }, second = { 0 };
+	ui_begin_pick(ui);
+	ui_key(ui, enter, &first);
+	assert_true(ui_awaits(ui, first.ticket));
+	check(ui, KEYS('a', 'p', 'i'), "");
+	ui_key(ui, enter, &second);
+	assert_false(ui_awaits(ui, first.ticket));
+	assert_true(ui_awaits(ui, second.ticket));
+}
+
 static void what_is_not_confirmed_is_not_done(void **state UNUSED)
 {
 	static const key_code actions[] = { 'x', 'r', 'd', 'R' };
@@ -411,18 +455,32 @@ static void an_empty_deck_makes_the_first_sessions(void **state UNUSED)
 	welcome_set_sources(&ui->welcome, "{\"sources\": [{\"name\": \"a\", \"sessions\": 2}, "
 					  "{\"name\": \"b\", \"sessions\": 1}]}");
 	check(ui, KEYS(enter), "show import");
-	check(ui, KEYS(down, down, enter), "run launch --agent demo --title demo --no-wait .");
+	/* A key that is held down makes one session. */
+	check(ui, KEYS(down, down, enter, enter, enter),
+	      "line launch --agent demo --title demo --no-wait .");
+	ui_line_ended(ui, ui->ticket, "there is no room", false);
+	check(ui, KEYS(enter), "line launch --agent demo --title demo --no-wait .");
+	ui_line_ended(ui, ui->ticket, "started", true);
+	check(ui, KEYS(enter), "");
 	/* Other keys mean what they do. */
 	check(ui, KEYS('c'), "form");
-	/* What is no answer is as none, and is not gone to. */
-	static const char *const bad[] = { "", "[]", "{\"sources\": 7, \"conversations\": {}}" };
+	/* A look that failed is not "nothing". */
+	static const char *const bad[] = { NULL, "", "[]", "{\"error\": \"no home\"}",
+					   "{\"sources\": 7, \"conversations\": {}}" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		welcome_set_sources(&ui->welcome, bad[i]);
 		welcome_set_conversations(&ui->welcome, bad[i]);
-		assert_string_equal(ui->welcome.details[OFFER_IMPORT], "nothing on this machine");
-		assert_string_equal(ui->welcome.details[OFFER_DISCOVER], "nothing on this machine");
+		assert_string_equal(ui->welcome.details[OFFER_IMPORT], "unknown: the look failed");
+		assert_string_equal(ui->welcome.details[OFFER_DISCOVER],
+				    "unknown: the look failed");
 	}
-	check(ui, KEYS(up, enter, up, enter), "");
+	/* Its command says why. */
+	check(ui, KEYS(up, enter, up, enter), "show import;show discover");
+	welcome_set_sources(&ui->welcome, "{\"error\": \"none\", \"code\": \"NOT_FOUND\"}");
+	welcome_set_conversations(&ui->welcome, "{\"conversations\": []}");
+	assert_string_equal(ui->welcome.details[OFFER_IMPORT], "nothing on this machine");
+	assert_string_equal(ui->welcome.details[OFFER_DISCOVER], "nothing on this machine");
+	check(ui, KEYS(enter, down, enter), "");
 }
 
 static void it_begins_on_a_session(void **state UNUSED)
@@ -511,6 +569,41 @@ static void many_starts_ask_first(void **state UNUSED)
 	check(ui, KEYS('s', 'y'), "run start id-a id-c id-d id-e id-f id-b");
 }
 
+/* One command, whose rest Esc gives up. */
+static void many_starts_show_how_far_they_are(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	struct facts facts = { .key.id = "id-a", .title = "api", .doing = DOING_STOPPED };
+	for (const char *id = "ab"; *id; id++) {
+		facts.key.id = *id == 'a' ? "id-a" : "id-b";
+		list_change(ui->list, list_find(ui->list, facts.key.id), &facts);
+	}
+	assert_null(ui_progress(ui));
+	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 's'), "run start id-a id-b");
+	facts.doing = DOING_STARTING;
+	list_change(ui->list, list_find(ui->list, "id-b"), &facts);
+	cleanup_free char *progress = ui_progress(ui);
+	assert_string_equal(progress, "start: 1 of 2 sessions");
+	list_choose(ui->list, list_find(ui->list, "id-a"), true);
+	list_choose(ui->list, list_find(ui->list, "id-b"), true);
+	check(ui, KEYS('s'), "");
+	assert_string_equal(ui->message, "Sessions are being started: wait, or give the rest up "
+					 "with Esc.");
+	check(ui, KEYS(escape), "halt");
+	assert_int_equal(list_chosen(ui->list), 2);
+	check(ui, KEYS(escape), "");
+	assert_int_equal(list_chosen(ui->list), 0);
+	ui_line_ended(ui, ui->starts, "it was killed", false);
+	assert_string_equal(ui->message, "start: 1 of 2 sessions");
+	assert_false(ui->is_bad);
+	assert_null(ui_progress(ui));
+	/* One that ends says itself what it did. */
+	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 's'), "run start id-a id-b");
+	ui_line_ended(ui, ui->starts, "2 sessions: 2 running", true);
+	assert_string_equal(ui->message, "2 sessions: 2 running");
+	check(ui, KEYS(escape), "");
+}
+
 static void enter_on_a_group_collapses_it(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -585,6 +678,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(actions_become_commands),
 		cmocka_unit_test(a_line_waits_for_its_own_command),
+		cmocka_unit_test(a_line_that_is_left_comes_back_if_it_fails),
+		cmocka_unit_test(a_switch_that_failed_late_says_nothing),
 		cmocka_unit_test(what_is_not_confirmed_is_not_done),
 		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),
 		cmocka_unit_test(a_question_has_keys_of_the_usual_kind),
@@ -606,6 +701,7 @@ int main(void)
 		cmocka_unit_test(the_preview_is_there_where_it_fits),
 		cmocka_unit_test(the_next_deck_begins_where_the_last_one_ended),
 		cmocka_unit_test(many_starts_ask_first),
+		cmocka_unit_test(many_starts_show_how_far_they_are),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),

@@ -37,7 +37,7 @@ static inline void check(struct ui *ui, const key_code *keys, const char *expect
 						     "profile",  "attach", "terminal", "copy",
 						     "switch",   "ask",    "run",      "line",
 						     "form",     "find",   "launch",   "show",
-						     "complete", "type" };
+						     "complete", "halt",   "type" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)

@@ -35,7 +35,8 @@ static struct split plan_split(const struct ui *ui, size_t height)
 {
 	const size_t columns = term_columns();
 	struct split split = { .list_width = columns, .list_height = height };
-	if (ui->preview.kind == PREVIEW_NONE || !list_lines(ui->list))
+	/* A filter may hide the session that its user types for. */
+	if (ui->preview.kind == PREVIEW_NONE || (!list_lines(ui->list) && ui->mode != MODE_AGENT))
 		return split;
 	if (columns >= UI_SIDE_BY_SIDE) {
 		split.list_width = columns / 2 - 2 < LIST_MOST ? columns / 2 - 2 : LIST_MOST;
@@ -140,33 +141,12 @@ static void draw_header(const struct ui *ui)
 	}
 }
 
-static size_t character_length(const char *text)
-{
-	size_t length = *text != '\0';
-	while (((unsigned char)text[length] & 0xC0) == 0x80)
-		length++;
-	return length;
-}
-
-/* A question, and the line that is typed behind it.  Its end is what is seen. */
+/* A question, and the line that is typed behind it. */
 static void draw_input(const struct ui *ui, size_t row, const char *question)
 {
 	const size_t width = term_columns();
 	const size_t asked = term_put(row, 0, width, TONE_KEY, question);
-	const size_t room = width > asked + 1 ? width - asked - 1 : 1;
-	cleanup_free char *shown = visible(input_text(&ui->input));
-	cleanup_free char *left = xstrndup(input_text(&ui->input), ui->input.cursor);
-	cleanup_free char *before = visible(left);
-	/* Both begin with the same characters: leave out as many as needed. */
-	const char *text = shown, *to_cursor = before;
-	while (term_width(to_cursor) >= room) {
-		const size_t length = character_length(to_cursor);
-		to_cursor += length;
-		text += length;
-	}
-	const size_t at = term_width(to_cursor);
-	term_put(row, asked, room, TONE_PLAIN, text);
-	term_cursor(row, asked + at);
+	draw_typed(row, asked, width > asked + 1 ? width - asked - 1 : 1, &ui->input);
 }
 
 static void draw_blank(size_t row)
@@ -253,6 +233,7 @@ static void draw_recipient(const struct ui *ui, size_t row)
 static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 {
 	const size_t width = term_columns();
+	cleanup_free char *progress = ui_progress(ui);
 	if (ui->mode == MODE_SEARCH) {
 		draw_input(ui, row, "Search: ");
 	} else if (ui->mode == MODE_PICK && !ui->message) {
@@ -267,6 +248,8 @@ static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 		term_put(row, 0, width, TONE_WARNING, ui->question);
 	} else if (ui->message) {
 		draw_told(ui->message, row, ui->is_bad ? TONE_ERROR : TONE_PLAIN);
+	} else if (progress) {
+		term_put(row, 0, width, TONE_WARNING, progress);
 	} else {
 		draw_need(ui, row, now_us);
 	}
@@ -359,7 +342,10 @@ static const struct line_keys *keys_of_line(const struct ui *ui)
 static void draw_line_keys(const struct ui *ui, size_t row)
 {
 	const struct line_keys *keys = keys_of_line(ui);
-	size_t column = filter_is_on(ui) ? put_key(ui, row, 0, ACTION_BACK, "show all") : 0;
+	const bool is_starting = ui->starting.count && !ui->is_halted;
+	size_t column = is_starting        ? put_key(ui, row, 0, ACTION_BACK, "start no more")
+			: filter_is_on(ui) ? put_key(ui, row, 0, ACTION_BACK, "show all")
+					   : 0;
 	if (ui->has_removed && ui->message && !ui->is_bad)
 		column = put_key(ui, row, column, ACTION_UNDO, "undo");
 	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)

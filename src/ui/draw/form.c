@@ -10,35 +10,14 @@ enum { WIDTH_LABEL = 11, COMMAND_ROWS = 3, PROBLEM_ROWS = 5, FOUND_MAX = 20 };
 /* A form so wide has notes behind its fields, from this column on. */
 enum { NOTES_FROM = 80, NOTES_AT = 48 };
 
-static size_t character_length(const char *text)
-{
-	size_t length = *text != '\0';
-	while (((unsigned char)text[length] & 0xC0) == 0x80)
-		length++;
-	return length;
-}
-
-/* The length in bytes of as many characters as fit. */
-static size_t fitting(const char *text, size_t width)
-{
-	size_t length = 0;
-	for (;;) {
-		const size_t one = character_length(text + length);
-		cleanup_free char *piece = xstrndup(text, length + one);
-		if (one == 0 || term_width(piece) > width)
-			return length;
-		length += one;
-	}
-}
-
 /* On up to rows rows, broken anywhere: it is to be read, or copied.  Returns how many it takes. */
 static size_t put_wrapped(size_t row, size_t rows, enum tone tone, const char *text)
 {
 	const size_t width = term_columns();
-	size_t used = 0;
+	size_t used = 0, columns;
 	for (; *text && used < rows; used++) {
 		const bool is_last = used + 1 == rows;
-		const size_t length = is_last ? strlen(text) : fitting(text, width);
+		const size_t length = is_last ? strlen(text) : term_fitting(text, width, &columns);
 		cleanup_free char *line = xstrndup(text, length);
 		term_put(row + used, 0, width, tone, line);
 		text += length ? length : strlen(text);
@@ -53,26 +32,16 @@ static size_t wrapped_rows(const char *text, size_t most)
 	return rows > most ? most : rows;
 }
 
-/* The end of a long text is what is seen.  Returns the column behind. */
+/* Returns the column behind. */
 static size_t draw_text(const struct form *form, enum form_field field, size_t row)
 {
 	const struct input *input = &form->texts[field];
 	const size_t width = term_columns();
 	const size_t room = width > WIDTH_LABEL + 1 ? width - WIDTH_LABEL - 1 : 1;
-	const bool is_here = form->at == field;
-	cleanup_free char *left = xstrndup(input_text(input),
-					   is_here ? input->cursor : input->text.length);
-	cleanup_free char *before = visible(left);
 	cleanup_free char *shown = visible(input_text(input));
-	const char *text = shown, *to_cursor = before;
-	while (is_here && *to_cursor && term_width(to_cursor) >= room) {
-		const size_t length = character_length(to_cursor);
-		to_cursor += length;
-		text += length;
-	}
-	if (is_here)
-		term_cursor(row, WIDTH_LABEL + term_width(to_cursor));
-	return WIDTH_LABEL + term_put(row, WIDTH_LABEL, room, TONE_PLAIN, text) + 2;
+	return WIDTH_LABEL + 2 +
+	       (form->at == field ? draw_typed(row, WIDTH_LABEL, room, input)
+				  : term_put(row, WIDTH_LABEL, room, TONE_PLAIN, shown));
 }
 
 /* How many columns the choices from first to last take. */

@@ -336,10 +336,8 @@ void draw_help_keys(const struct ui *ui, size_t row)
 {
 	char up[KEYMAP_TEXT_SIZE], down[KEYMAP_TEXT_SIZE], find[KEYMAP_TEXT_SIZE];
 	if (ui->is_finding) {
-		cleanup_free char *shown = visible(input_text(&ui->input));
 		const size_t asked = term_put(row, 0, term_columns(), TONE_KEY, "Find: ");
-		const size_t width = term_columns() - asked;
-		term_cursor(row, asked + term_put(row, asked, width, TONE_PLAIN, shown));
+		draw_typed(row, asked, term_columns() - asked, &ui->input);
 		return;
 	}
 	cleanup_free char *page = xasprintf("page %zu of %zu", ui->help_page + 1, ui->help_pages);

@@ -18,26 +18,6 @@ static void draw_painted(size_t row, const struct split *split, const struct pai
 
 enum { WRAP_FROM = 8, RULE_LEAST = 8 };
 
-/* How many bytes of the text fit into so many columns, and how many columns they take. */
-static size_t fitting(const char *text, size_t width, size_t *ret_columns)
-{
-	size_t length = 0, columns = 0;
-	while (text[length]) {
-		char one[8];
-		size_t next = length + 1;
-		while (((unsigned char)text[next] & 0xC0) == 0x80)
-			next++;
-		(void)snprintf(one, sizeof(one), "%.*s", (int)(next - length), text + length);
-		const size_t more = term_width(one);
-		if (columns + more > width)
-			break;
-		columns += more;
-		length = next;
-	}
-	*ret_columns = columns;
-	return length;
-}
-
 static void add_row(struct painting *painting)
 {
 	painting->lines = xreallocarray(painting->lines, painting->count + 1,
@@ -78,7 +58,7 @@ static void wrap_line(const struct painted_line *line, size_t width, struct pain
 	for (size_t i = 0; i < line->count; i++) {
 		const struct span *span = &line->spans[i];
 		for (const char *text = span->text; *text;) {
-			const size_t length = fitting(text, width - used, &columns);
+			const size_t length = term_fitting(text, width - used, &columns);
 			if (length) {
 				add_span(ret, &span->style, text, length);
 				used += columns;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How the deck, the wall and their help show what a session is doing, and which keys there are.
+ * What the parts of the deck and the wall draw alike: signs, keys, and a line that is typed.
  */
 #pragma once
 
+#include "ui/state/input.h"
 #include "ui/state/list.h"
 #include "ui/term/term.h"
 
 /* doing_sign() for this terminal. */
 const char *draw_sign(enum doing doing);
+/* What is being typed, with the cursor, whose surroundings are what is seen of a long line. Returns
+ * the columns that it takes. */
+size_t draw_typed(size_t row, size_t column, size_t width, const struct input *input);
 /* A key and what it does, if there is room for both.  Returns the column behind them. */
 size_t draw_key(size_t row, size_t column, const char *key, const char *label);

@@ -342,23 +342,26 @@ static void count_profiles(struct dashboard *dashboard)
 static void on_switched(const struct child_result *result, const struct error *failure,
 			void *context)
 {
-	struct dashboard *dashboard = context;
+	cleanup_free struct inquiry *inquiry = context;
+	struct dashboard *dashboard = inquiry->dashboard;
 	if (result && result->exit_status == 0)
 		dashboard->is_over = true;
-	else
+	else if (ui_awaits(dashboard->ui, inquiry->ticket))
 		errand_tell(&dashboard->errands, result, failure);
 }
 
 /* The terminal takes the popup that we are in with it. */
-static void switch_to(struct dashboard *dashboard, const char *id)
+static void switch_to(struct dashboard *dashboard, const struct wish *wish)
 {
 	cleanup_strvec struct strvec words = { 0 };
+	struct inquiry *inquiry = xcalloc(1, sizeof(*inquiry));
+	*inquiry = (struct inquiry){ dashboard, wish->ticket };
 	strvec_push(&words, "switch");
 	if (*dashboard->client)
 		strvec_pushf(&words, "--client=%s", dashboard->client);
-	strvec_push(&words, id);
+	strvec_push(&words, wish->words.items[0]);
 	errand_start(&dashboard->errands, &(struct errand){ .words = &words }, on_switched,
-		     dashboard);
+		     inquiry);
 }
 
 static void grant(struct dashboard *dashboard, const struct wish *wish)
@@ -377,7 +380,7 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		go_to_next_profile(dashboard);
 		break;
 	case WISH_SWITCH:
-		switch_to(dashboard, wish->words.items[0]);
+		switch_to(dashboard, wish);
 		break;
 	case WISH_ATTACH:
 		on_terminal(dashboard, "attach", &wish->words, false);
@@ -409,6 +412,9 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		break;
 	case WISH_COMPLETE:
 		complete(dashboard, wish);
+		break;
+	case WISH_HALT:
+		errand_halt(&dashboard->errands);
 		break;
 	case WISH_TYPE:
 		typist_pass_on(&dashboard->typist);
@@ -614,8 +620,9 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	if (loop_new(&loop, err) < 0)
 		return -1;
 	dashboard.loop = loop;
-	dashboard.errands = (struct errands){ loop, ui, asked->agentdeck, deck->profile,
-					      &dashboard.is_changed };
+	dashboard.errands = (struct errands){
+		loop, ui, asked->agentdeck, deck->profile, &dashboard.is_changed, NULL
+	};
 	dashboard.glance = (struct glance){ .errands = &dashboard.errands, .deck = deck };
 	const struct roster_wish wish = { .loop = loop,
 					  .due = read_on,

@@ -3,6 +3,7 @@
 
 #include "base/jsonio.h"
 
+#include <signal.h>
 #include <string.h>
 
 #define PREFIX "agentdeck: "
@@ -139,6 +140,8 @@ struct once {
 static void on_result(const struct child_result *result, const struct error *failure, void *context)
 {
 	cleanup_free struct once *once = context;
+	if (once->errands->starts == once)
+		once->errands->starts = NULL;
 	tell_result(once->errands, once->ticket, result, failure);
 }
 
@@ -147,7 +150,15 @@ static void run_once(struct errands *errands, const struct wish *wish)
 	const struct errand errand = { .words = &wish->words, .input = wish->input };
 	struct once *once = xcalloc(1, sizeof(*once));
 	*once = (struct once){ errands, wish->ticket };
+	if (errands->ui->starting.count && wish->ticket == errands->ui->starts)
+		errands->starts = once;
 	errand_start(errands, &errand, on_result, once);
+}
+
+void errand_halt(struct errands *errands)
+{
+	if (errands->starts)
+		runner_signal(errands->starts, SIGINT);
 }
 
 /* ---- one command for each of several sessions ------------------------------------------------- */
@@ -234,7 +245,9 @@ static void begin_series(struct errands *errands, const struct wish *wish)
 void errand_run(struct errands *errands, const struct wish *wish)
 {
 	cleanup_free char *text = xasprintf("%s ...", wish->words.items[0]);
-	ui_tell(errands->ui, text, false);
+	cleanup_free char *progress = ui_progress(errands->ui);
+	if (!progress || wish->ticket != errands->ui->starts)
+		ui_tell(errands->ui, text, false);
 	if (wish->each.count)
 		begin_series(errands, wish);
 	else

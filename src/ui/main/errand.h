@@ -13,7 +13,8 @@ struct errands {
 	struct ui *ui;
 	const char *program; /* agentdeck */
 	const char *profile;
-	bool *is_changed; /* set when there is news to draw */
+	bool *is_changed;   /* set when there is news to draw */
+	const void *starts; /* the command of ui->starting; NULL: it has ended */
 };
 
 struct errand {
@@ -27,6 +28,9 @@ void errand_start(struct errands *errands, const struct errand *errand, runner_h
 /* Run the words beside the loop.  What the command says becomes the news; it continues if the
  * deck ends first. */
 void errand_run(struct errands *errands, const struct wish *wish);
+
+/* End the command of ui->starting.  What it has begun is done. */
+void errand_halt(struct errands *errands);
 
 /* Run a command on the terminal, which the caller has given back, and wait.  words: behind the
  * command; command may be NULL.  Its exit status; -1: it could not be run. */

@@ -10,7 +10,7 @@ static void on_conversations(const struct child_result *result, const struct err
 {
 	struct errands *errands = context;
 	welcome_set_conversations(&errands->ui->welcome,
-				  result ? strbuf_text(&result->output) : "");
+				  result ? strbuf_text(&result->output) : NULL);
 	*errands->is_changed = true;
 }
 
@@ -18,7 +18,7 @@ static void on_sources(const struct child_result *result, const struct error *fa
 		       void *context)
 {
 	struct errands *errands = context;
-	welcome_set_sources(&errands->ui->welcome, result ? strbuf_text(&result->output) : "");
+	welcome_set_sources(&errands->ui->welcome, result ? strbuf_text(&result->output) : NULL);
 	*errands->is_changed = true;
 }
 
@@ -35,6 +35,7 @@ void greet_settle(struct errands *errands)
 	struct welcome *welcome = &errands->ui->welcome;
 	if (list_count(errands->ui->list)) {
 		welcome->is_asked = false;
+		welcome->making = 0;
 		return;
 	}
 	if (welcome->is_asked)

@@ -209,6 +209,18 @@ static void take_lines(struct dialog_page *page, struct dialog_page *from, size_
 	}
 }
 
+/* The first of so many lines of which the choice under the cursor is one, from its beginning. */
+static size_t first_seen(const struct dialog_page *choices, size_t rows)
+{
+	size_t first = 0, end = choices->count;
+	while (first < choices->count && !choices->lines[first].is_chosen)
+		first++;
+	while (end > first && !choices->lines[end - 1].is_chosen)
+		end--;
+	const size_t above = end > rows ? end - rows : 0;
+	return above < first ? above : first;
+}
+
 void dialog_lay_out(struct dialog *dialog, size_t columns, size_t rows, struct dialog_page *ret)
 {
 	cleanup_dialog_page struct dialog_page text = { 0 }, choices = { 0 };
@@ -225,5 +237,5 @@ void dialog_lay_out(struct dialog *dialog, size_t columns, size_t rows, struct d
 		dialog->top = last;
 	add_title(ret, dialog, text.count);
 	take_lines(ret, &text, dialog->top, dialog->room);
-	take_lines(ret, &choices, 0, rows - 1);
+	take_lines(ret, &choices, first_seen(&choices, rows - 1), rows - 1);
 }

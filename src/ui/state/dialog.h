@@ -48,8 +48,8 @@ struct dialog_page {
 	struct dialog_line *lines;
 	size_t count;
 };
-/* What is seen on so many rows, at least one.  All choices are, if there is a row for each; where
- * there are few, only the one under the cursor says what it does. */
+/* What is seen on so many rows, at least one.  All choices are, if there is a row for each, and
+ * else those around the cursor; where there are few, only the one under it says what it does. */
 void dialog_lay_out(struct dialog *dialog, size_t columns, size_t rows, struct dialog_page *ret);
 void dialog_page_free(struct dialog_page *page);
 #define cleanup_dialog_page CLEANUP(dialog_page_free)

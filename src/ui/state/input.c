@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { INPUT_MAX = 4000 };
+/* As much as a paste that an agent did not take has. */
+enum { INPUT_MAX = 60000 };
 
 const char *input_text(const struct input *input)
 {

@@ -110,8 +110,8 @@ void typing_paste(struct typing *typing, key_code key)
 		strbuf_adds(&typing->paste, key == KEY_CODE_TAB ? "\t" : "\n");
 	else if (is_text)
 		strbuf_adds(&typing->paste, key == ' ' ? " " : key_text(key, name));
-	if (is_text)
-		(void)input_type(&typing->line, key);
+	if (is_text || key == KEY_CODE_ENTER || key == KEY_CODE_TAB)
+		(void)input_type(&typing->line, is_text ? key : ' ');
 	if (typing->paste.length >= STROKE_MOST)
 		typing_paste_end(typing);
 }

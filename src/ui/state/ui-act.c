@@ -34,6 +34,31 @@ static void run_on_targets(struct ui *ui, struct wish *ret, const char *const *w
 	}
 }
 
+/* Of several, the deck shows how far that is, and Esc gives the rest up. */
+static void start(struct ui *ui, struct wish *ret)
+{
+	ui_run(ui, ret, (const char *const[]){ "start", NULL });
+	if (ui->targets.count < 2)
+		return;
+	strvec_clear(&ui->starting);
+	strvec_push_all(&ui->starting, &ui->targets);
+	ui_expect(ui, ret);
+	ui->starts = ret->ticket;
+	ui->is_halted = false;
+}
+
+char *ui_progress(const struct ui *ui)
+{
+	size_t begun = 0;
+	for (size_t i = 0; i < ui->starting.count; i++) {
+		const struct item *item = list_find(ui->list, ui->starting.items[i]);
+		begun += item && item->doing != DOING_STOPPED;
+	}
+	return ui->starting.count
+		       ? xasprintf("start: %zu of %zu sessions", begun, ui->starting.count)
+		       : NULL;
+}
+
 static void answer(struct ui *ui, enum action action, struct wish *ret)
 {
 	if (ui->targets.count > 1)
@@ -133,10 +158,15 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_START:
 		if (ui->targets.count == 1 && first->asks_first)
 			ui_look(ui, action, ret);
+		else if (ui->targets.count > 1 && ui->starting.count)
+			ui_tell_key(ui,
+				    "Sessions are being started: wait, or give the rest up "
+				    "with %s.",
+				    ACTION_BACK, true);
 		else if (ui->targets.count > STARTS_MOST)
 			confirm(ui, action);
 		else
-			ui_run(ui, ret, (const char *const[]){ "start", NULL });
+			start(ui, ret);
 		break;
 	case ACTION_FORK:
 	case ACTION_STOP:
@@ -214,14 +244,38 @@ void ui_copy(struct ui *ui, struct wish *ret)
 			  &ret->words);
 }
 
+/* Of a line that was left before its end.  True: it failed, and its text is a draft now. */
+static bool keep_left(struct ui *ui, unsigned ticket, bool is_good)
+{
+	size_t at = 0;
+	while (at < ui->draft_count && ui->drafts[at].ticket != ticket)
+		at++;
+	if (at == ui->draft_count)
+		return false;
+	if (!is_good)
+		ui_keep_draft(ui, ui->drafts[at].what, ui->drafts[at].text, 0);
+	ui_drop_draft(ui, at);
+	return !is_good;
+}
+
 void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_good)
 {
+	cleanup_free char *other = keep_left(ui, ticket, is_good)
+					   ? xasprintf("%s. What you typed is kept.", text)
+					   : NULL;
+	if (ticket == ui->starts && ui->starting.count) {
+		other = ui->is_halted ? ui_progress(ui) : NULL;
+		is_good |= ui->is_halted;
+		strvec_clear(&ui->starting);
+	}
 	if (ui->is_waiting && ui_awaits(ui, ticket)) {
 		ui->is_waiting = false;
 		if (is_good)
 			ui_end_pending(ui);
 	}
-	ui_tell(ui, text, !is_good);
+	if (ticket == ui->welcome.making && !is_good)
+		ui->welcome.making = 0;
+	ui_tell(ui, other ? other : text, !is_good);
 }
 
 /* Options as they are typed, without their dashes. */
@@ -264,7 +318,7 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 	}
 	switch (ui->pending) {
 	case ACTION_START:
-		ui_run(ui, ret, (const char *const[]){ "start", NULL });
+		start(ui, ret);
 		break;
 	case ACTION_FORK:
 		/* Several are made one after the other, so that each would wait for the agents of

@@ -3,10 +3,21 @@
 
 #include "ui/state/ui.h"
 
+#include <string.h>
+
 void ui_tell(struct ui *ui, const char *text, bool is_bad)
 {
 	replace_string(&ui->message, text);
 	ui->is_bad = is_bad;
+}
+
+void ui_tell_key(struct ui *ui, const char *text, enum action action, bool is_bad)
+{
+	char name[KEYMAP_TEXT_SIZE];
+	const char *hole = strstr(text, "%s");
+	cleanup_free char *told = xasprintf("%.*s%s%s", (int)(hole - text), text,
+					    keymap_text(&ui->keymap, action, name), hole + 2);
+	ui_tell(ui, told, is_bad);
 }
 
 struct item *ui_add_targets(const struct ui *ui, struct strvec *ret)
@@ -33,7 +44,8 @@ void ui_expect(struct ui *ui, struct wish *ret)
 
 bool ui_awaits(const struct ui *ui, unsigned ticket)
 {
-	return ticket == ui->ticket && (ui->mode == MODE_LOOKING || ui->is_waiting);
+	return ticket == ui->ticket &&
+	       (ui->mode == MODE_LOOKING || ui->mode == MODE_PICK || ui->is_waiting);
 }
 
 const char *ui_title_of(const struct ui *ui, const char *id)
@@ -48,6 +60,42 @@ char *ui_targets_text(const struct ui *ui)
 				      : xasprintf("%zu sessions", ui->targets.count);
 }
 
+void ui_drop_draft(struct ui *ui, size_t at)
+{
+	free(ui->drafts[at].what);
+	free(ui->drafts[at].text);
+	ui->drafts[at] = ui->drafts[--ui->draft_count];
+}
+
+/* The caller frees. */
+static char *take_draft(struct ui *ui, const char *what)
+{
+	for (size_t i = 0; i < ui->draft_count; i++) {
+		if (!ui->drafts[i].ticket && streq(ui->drafts[i].what, what)) {
+			char *text = TAKE_PTR(ui->drafts[i].text);
+			ui_drop_draft(ui, i);
+			return text;
+		}
+	}
+	return NULL;
+}
+
+void ui_keep_draft(struct ui *ui, const char *what, const char *text, unsigned ticket)
+{
+	cleanup_free char *before = ticket ? NULL : take_draft(ui, what);
+	ui->drafts = xreallocarray(ui->drafts, ui->draft_count + 1, sizeof(*ui->drafts));
+	ui->drafts[ui->draft_count++] = (struct draft){
+		xstrdup(what), before ? xasprintf("%s %s", before, text) : xstrdup(text), ticket
+	};
+}
+
+char *ui_name_line(const struct ui *ui)
+{
+	cleanup_free char *ids = strvec_join(&ui->targets, "");
+	return xasprintf("%s %s", action_info(ui->pending)->name,
+			 ui->pending == ACTION_COMMAND ? "" : ids);
+}
+
 void ui_begin_line(struct ui *ui, enum action action, char *question, const char *text)
 {
 	ui->mode = MODE_LINE;
@@ -55,39 +103,15 @@ void ui_begin_line(struct ui *ui, enum action action, char *question, const char
 	ui->is_held = false;
 	free(ui->question);
 	ui->question = question;
-	input_set(&ui->input, text);
-}
-
-void ui_keep_draft(struct ui *ui, const char *id, const char *text)
-{
-	free(ui_take_draft(ui, id));
-	strvec_push(&ui->drafts, id);
-	strvec_push(&ui->drafts, text);
-}
-
-char *ui_take_draft(struct ui *ui, const char *id)
-{
-	cleanup_strvec struct strvec others = { 0 };
-	char *found = NULL;
-	for (size_t i = 0; i < ui->drafts.count; i += 2) {
-		if (!found && streq(ui->drafts.items[i], id)) {
-			found = xstrdup(ui->drafts.items[i + 1]);
-			continue;
-		}
-		strvec_push(&others, ui->drafts.items[i]);
-		strvec_push(&others, ui->drafts.items[i + 1]);
-	}
-	strvec_clear(&ui->drafts);
-	strvec_push_all(&ui->drafts, &others);
-	return found;
+	cleanup_free char *what = ui_name_line(ui);
+	cleanup_free char *draft = take_draft(ui, what);
+	input_set(&ui->input, draft ? draft : text);
 }
 
 void ui_begin_send(struct ui *ui)
 {
 	cleanup_free char *who = ui_targets_text(ui);
-	cleanup_free char *ids = strvec_join(&ui->targets, "");
-	cleanup_free char *draft = ui_take_draft(ui, ids);
-	ui_begin_line(ui, ACTION_SEND, xasprintf("Send to %s: ", who), or_empty(draft));
+	ui_begin_line(ui, ACTION_SEND, xasprintf("Send to %s: ", who), "");
 }
 
 void ui_end_pending(struct ui *ui)

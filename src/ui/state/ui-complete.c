@@ -9,9 +9,7 @@
 void ui_begin_command(struct ui *ui, const char *text)
 {
 	cleanup_free char *who = ui_targets_text(ui);
-	cleanup_free char *draft = *text ? NULL : ui_take_draft(ui, ":");
-	ui_begin_line(ui, ACTION_COMMAND, xasprintf("Command with %s: ", who),
-		      draft ? draft : text);
+	ui_begin_line(ui, ACTION_COMMAND, xasprintf("Command with %s: ", who), text);
 }
 
 /* agentdeck knows which commands take a session: "set on-end keep", "session check", not "up". */

@@ -91,8 +91,9 @@ bool ui_is_empty(const struct ui *ui)
 	return list_count(ui->list) == 0;
 }
 
-static void do_offer(struct welcome *welcome, struct wish *ret)
+static void do_offer(struct ui *ui, struct wish *ret)
 {
+	struct welcome *welcome = &ui->welcome;
 	/* It may be less afterwards. */
 	welcome->is_asked = false;
 	switch ((enum welcome_row)welcome->at) {
@@ -109,7 +110,9 @@ static void do_offer(struct welcome *welcome, struct wish *ret)
 									      "--apply", NULL });
 		break;
 	case OFFER_DEMO:
-		ret->kind = WISH_RUN;
+		ret->kind = WISH_LINE;
+		ui_expect(ui, ret);
+		welcome->making = ret->ticket;
 		strvec_push_array(&ret->words,
 				  (const char *const[]){ "launch", "--agent", "demo", "--title",
 							 "demo", "--no-wait", ".", NULL });
@@ -125,8 +128,10 @@ bool ui_take_offer(struct ui *ui, enum action action, struct wish *ret)
 	struct welcome *welcome = &ui->welcome;
 	if (action == ACTION_ATTACH && welcome_has_nothing(welcome))
 		ui_tell(ui, "There is nothing of that kind on this machine.", false);
+	else if (action == ACTION_ATTACH && welcome->at == OFFER_DEMO && welcome->making)
+		ui_tell(ui, "The demo session is being made ...", false);
 	else if (action == ACTION_ATTACH)
-		do_offer(welcome, ret);
+		do_offer(ui, ret);
 	else if (action == ACTION_DOWN)
 		welcome->at += welcome->at + 1 < OFFER_COUNT;
 	else if (action == ACTION_UP)

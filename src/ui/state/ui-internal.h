@@ -74,6 +74,8 @@ void ui_launch(struct ui *ui, struct wish *ret);
 
 /* ---- ui-common.c ------------------------------------------------------------------------------ */
 
+/* The text has the first key of the action for its %s. */
+void ui_tell_key(struct ui *ui, const char *text, enum action action, bool is_bad);
 /* Append the ids of the chosen sessions, or of the selected one.  Returns the first one, or NULL. */
 struct item *ui_add_targets(const struct ui *ui, struct strvec *ret);
 /* Run these words and the targets.  Nothing is chosen any more. */
@@ -81,13 +83,14 @@ void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
 /* The deck waits for the end of this wish, and of no earlier one. */
 void ui_expect(struct ui *ui, struct wish *ret);
 void ui_end_pending(struct ui *ui);
-/* Type a line for an action with the targets.  question is taken. */
+/* Type a line for an action with the targets: a draft, or this text.  question is taken. */
 void ui_begin_line(struct ui *ui, enum action action, char *question, const char *text);
-/* Messages that are not sent.  id: of the session, or those of several, one behind the other. */
-void ui_keep_draft(struct ui *ui, const char *id, const char *text);
-/* NULL: there is none.  The caller frees. */
-char *ui_take_draft(struct ui *ui, const char *id) MUST_USE;
-/* A message to the targets, with what was typed for them before. */
+/* What the line is typed for, as the deck's drafts name it.  The caller frees. */
+char *ui_name_line(const struct ui *ui) MUST_USE;
+/* With a ticket of 0 the text goes behind what was kept for the same before. */
+void ui_keep_draft(struct ui *ui, const char *what, const char *text, unsigned ticket);
+void ui_drop_draft(struct ui *ui, size_t at);
+/* A message to the targets. */
 void ui_begin_send(struct ui *ui);
 /* "api", or "3 sessions"; the caller frees. */
 char *ui_targets_text(const struct ui *ui) MUST_USE;

@@ -68,24 +68,17 @@ void ui_typed(struct ui *ui)
 		typing_end(&ui->typing);
 }
 
-/* Behind what its user has left before. */
-static void keep(struct ui *ui, const char *id, const char *text)
-{
-	cleanup_free char *before = ui_take_draft(ui, id);
-	cleanup_free char *both = before ? xasprintf("%s %s", before, text) : xstrdup(text);
-	ui_keep_draft(ui, id, both);
-}
-
 void ui_type_failed(struct ui *ui, const char *why)
 {
 	cleanup_free char *text = typing_text(&ui->typing);
 	cleanup_free char *id = xstrdup(or_empty(ui->typing.id));
+	cleanup_free char *what = xasprintf("%s %s", action_info(ACTION_SEND)->name, id);
 	const bool was_typing = ui->mode == MODE_AGENT;
 	if (was_typing)
 		leave(ui);
 	typing_end(&ui->typing);
 	if (text)
-		keep(ui, id, text);
+		ui_keep_draft(ui, what, text, 0);
 	/* What its user types on is text, and no key of the list. */
 	if (was_typing) {
 		strvec_clear(&ui->targets);

@@ -39,8 +39,11 @@ void ui_free(struct ui *ui)
 	form_free(&ui->form);
 	welcome_free(&ui->welcome);
 	typing_end(&ui->typing);
-	strvec_clear(&ui->drafts);
+	while (ui->draft_count)
+		ui_drop_draft(ui, ui->draft_count - 1);
+	free(ui->drafts);
 	strvec_clear(&ui->picks);
+	strvec_clear(&ui->starting);
 	free(ui->question);
 	free(ui->command);
 	free(ui->completing);
@@ -57,21 +60,11 @@ void wish_clear(struct wish *wish)
 	*wish = (struct wish){ 0 };
 }
 
-/* The text has the first key of the action for its %s. */
-static void tell_key(struct ui *ui, const char *text, enum action action, bool is_bad)
-{
-	char name[KEYMAP_TEXT_SIZE];
-	const char *hole = strstr(text, "%s");
-	cleanup_free char *told = xasprintf("%.*s%s%s", (int)(hole - text), text,
-					    keymap_text(&ui->keymap, action, name), hole + 2);
-	ui_tell(ui, told, is_bad);
-}
-
 void ui_tell_useless(struct ui *ui, const char *key)
 {
 	cleanup_free char *text = xasprintf("%s does nothing here; %%s lists the keys.",
 					    *key ? key : "This key");
-	tell_key(ui, text, ACTION_HELP, true);
+	ui_tell_key(ui, text, ACTION_HELP, true);
 }
 
 /* ---- the list --------------------------------------------------------------------------------- */
@@ -158,26 +151,30 @@ static void open_wall(struct ui *ui, struct wish *ret)
 		strvec_pushf(&ret->words, "--group=%s", group);
 }
 
-/* Esc takes back one thing: the search, what is chosen, the filters. */
-static void take_back(struct ui *ui)
+/* Esc takes back one thing: starts that have not begun, the search, what is chosen, the filters. */
+static void take_back(struct ui *ui, struct wish *ret)
 {
-	if (ui->search)
+	if (ui->starting.count && !ui->is_halted) {
+		ui->is_halted = true;
+		ret->kind = WISH_HALT;
+	} else if (ui->search) {
 		search(ui, "");
-	else if (list_chosen(ui->list))
+	} else if (list_chosen(ui->list)) {
 		list_choose_none(ui->list);
-	else if (list_only_agent(ui->list))
+	} else if (list_only_agent(ui->list)) {
 		list_set_only_agent(ui->list, NULL);
-	else if (list_only_group(ui->list))
+	} else if (list_only_group(ui->list)) {
 		list_set_only_group(ui->list, NULL);
-	else
+	} else {
 		list_set_scope(ui->list, SCOPE_ALL);
+	}
 }
 
 static void scroll_preview(struct ui *ui, bool is_up)
 {
 	if (ui->preview.kind == PREVIEW_NONE)
-		tell_key(ui, "There is nothing to scroll: %s shows the session's screen.",
-			 ACTION_PREVIEW, false);
+		ui_tell_key(ui, "There is nothing to scroll: %s shows the session's screen.",
+			    ACTION_PREVIEW, false);
 	else
 		preview_scroll(&ui->preview, is_up);
 }
@@ -296,7 +293,7 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ret->kind = WISH_SUSPEND;
 		break;
 	case ACTION_BACK:
-		take_back(ui);
+		take_back(ui, ret);
 		break;
 	case ACTION_QUIT:
 		ret->kind = WISH_QUIT;
@@ -419,6 +416,7 @@ static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 		ret->kind = WISH_QUIT;
 	} else if (action == ACTION_LINE_ACCEPT && item) {
 		ret->kind = WISH_SWITCH;
+		ui_expect(ui, ret);
 		strvec_push(&ret->words, item->id);
 	} else if (action != ACTION_LINE_ACCEPT) {
 		const unsigned before = ui->searches;
@@ -469,19 +467,19 @@ void ui_begin_pick(struct ui *ui)
 		find_session(ui);
 }
 
-/* A message is kept, and so is a command. */
+/* A message is kept, and so is a command; of a line that is on its way, its end decides. */
 static void leave_line(struct ui *ui)
 {
 	const enum action action = ui->pending;
-	const bool is_kept = (action == ACTION_SEND && !ui->is_waiting) || action == ACTION_COMMAND;
+	const bool is_kept = action == ACTION_SEND || action == ACTION_COMMAND;
 	cleanup_free char *text = xstrdup(input_text(&ui->input));
-	cleanup_free char *ids = action == ACTION_SEND ? strvec_join(&ui->targets, "")
-						       : xstrdup(":");
+	cleanup_free char *what = ui_name_line(ui);
+	const unsigned ticket = ui->is_waiting ? ui->ticket : 0;
 	ui_end_pending(ui);
-	if (!is_kept || !*text)
-		return;
-	ui_keep_draft(ui, ids, text);
-	tell_key(ui, "What you typed is kept; %s shows it again.", action, false);
+	if (*text && (ticket || is_kept))
+		ui_keep_draft(ui, what, text, ticket);
+	if (*text && !ticket && is_kept)
+		ui_tell_key(ui, "What you typed is kept; %s shows it again.", action, false);
 }
 
 /* The key may have been typed ahead, for what was there before. */
@@ -574,8 +572,8 @@ static bool take_paste(struct ui *ui, key_code key, struct wish *ret)
 	if (key == KEY_CODE_PASTE) {
 		ui->is_pasting = true;
 		if (!is_typing(ui) && ui->mode != MODE_FORM && ui->mode != MODE_AGENT)
-			tell_key(ui, "Pasted text does nothing here: %s sends a line.", ACTION_SEND,
-				 true);
+			ui_tell_key(ui, "Pasted text does nothing here: %s sends a line.",
+				    ACTION_SEND, true);
 		return true;
 	}
 	if (!ui->is_pasting)

@@ -18,8 +18,9 @@ enum welcome_row {
 
 /* Zero-initialised knows nothing yet. */
 struct welcome {
-	size_t at;                  /* the row of the cursor */
-	bool is_asked;              /* it is being found out what there is */
+	size_t at;       /* the row of the cursor */
+	bool is_asked;   /* it is being found out what there is */
+	unsigned making; /* the ticket of the demo session that is being made; 0: none is */
 	char *details[OFFER_COUNT]; /* visible() lines; NULL: not known */
 	char *source;               /* the only program that has sessions; NULL: none or several */
 };
@@ -30,6 +31,7 @@ const char *welcome_label(enum welcome_row row);
 /* Is it known that the selected row can make no session? */
 bool welcome_has_nothing(const struct welcome *welcome);
 
-/* What `agentdeck discover --json` and `agentdeck import --json` have printed; any text. */
+/* What `agentdeck discover --json` and `agentdeck import --json` have printed: any text, and NULL
+ * if they failed. */
 void welcome_set_conversations(struct welcome *welcome, const char *text);
 void welcome_set_sources(struct welcome *welcome, const char *text);

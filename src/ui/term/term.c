@@ -283,6 +283,18 @@ size_t term_width(const char *text)
 	return width;
 }
 
+size_t term_fitting(const char *text, size_t width, size_t *ret_columns)
+{
+	size_t used = 0, at = 0, one;
+	wchar_t character;
+	for (size_t length;
+	     (length = read_character(text + at, &character, &one)) > 0 && used + one <= width;
+	     at += length)
+		used += one;
+	*ret_columns = used;
+	return at;
+}
+
 /* What fits into width, and whether there is more than blanks.  Returns the columns that it takes. */
 static size_t fit(const char *text, size_t width, wchar_t *ret, size_t *ret_count, bool *ret_is_cut)
 {

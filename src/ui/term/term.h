@@ -85,6 +85,8 @@ void term_forget(void);
 
 /* How many columns the text takes. */
 size_t term_width(const char *text);
+/* How many bytes of the text fit into so many columns, and how many columns they take. */
+size_t term_fitting(const char *text, size_t width, size_t *ret_columns);
 
 /* The next key that was typed, as in model/keys/key.h; 0: no more now.  *ret_is_gone: the terminal
  * is. */
