@@ -119,7 +119,7 @@ static void an_answer_without_a_meaning_is_told(void **state UNUSED)
 
 struct scene {
 	char root[64];
-	const char *directory; /* of the wish */
+	const char *directory; /* of the order */
 	struct app app;
 };
 
@@ -161,19 +161,20 @@ enum { SAID_DEFAULT = 10, SAID_AGENT, SAID_COMMAND, SAID_ERROR, SAID_NOTHING };
 
 static _Noreturn void be_asked(struct scene *scene, int input, int output)
 {
-	struct wish wish = { .wish.directory = scene->directory };
+	struct new_order order = { .session.directory = scene->directory };
 	alarm(HUNG_S);
 	if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0)
 		_exit(100);
-	int r = pick_ask(&scene->app, &wish, NULL);
+	int r = pick_ask(&scene->app, &order, NULL);
 	(void)fflush(stdout);
 	if (r != 0)
 		_exit(r < 0 ? SAID_ERROR : r == PICK_CANCELLED ? SAID_NOTHING : 103);
-	if (wish.wish.agent)
-		_exit(streq(wish.wish.agent, "codex") ? SAID_AGENT : 101);
-	if (wish.command.count)
-		_exit(streq(wish.command.items[0], "own") && wish.command.count == 2 ? SAID_COMMAND
-										     : 102);
+	if (order.session.agent)
+		_exit(streq(order.session.agent, "codex") ? SAID_AGENT : 101);
+	if (order.command.count)
+		_exit(streq(order.command.items[0], "own") && order.command.count == 2
+			      ? SAID_COMMAND
+			      : 102);
 	_exit(SAID_DEFAULT);
 }
 

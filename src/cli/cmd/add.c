@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/image.h"
+#include "cli/cmd/neworder.h"
 #include "cli/cmd/pick.h"
 #include "cli/cmd/roles.h"
-#include "cli/cmd/wish.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 
 struct options {
-	struct wish_options wish;
+	struct new_options session;
 };
 
 static const struct command_option options[] = {
-	WISH_OPTIONS(wish),
+	NEW_OPTIONS(session),
 	{ 0 },
 };
 
@@ -20,24 +20,24 @@ static int cmd_add(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *instance = NULL;
-	cleanup_wish struct wish wish = { 0 };
-	if (wish_read(app, &given->wish, &wish, err) < 0)
+	cleanup_new_order struct new_order order = { 0 };
+	if (new_read(app, &given->session, &order, err) < 0)
 		return -1;
-	int r = pick_ask(app, &wish, err);
+	int r = pick_ask(app, &order, err);
 	if (r == 0)
-		r = image_add(app, &wish.wish, &instance, err);
+		r = image_add(app, &order.session, &instance, err);
 	if (r != 0)
 		return r;
-	wish_note_neighbour(app, instance);
-	if (!wish.role.file)
-		role_hint(app, &given->wish.container, wish.wish.directory);
+	new_note_neighbour(app, instance);
+	if (!order.role.file)
+		role_hint(app, &given->session.container, order.session.directory);
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	(void)print_done(app, object,
 			 xasprintf("Added %s (%s, %s). Start it with: agentdeck start %s",
 				   instance->title, instance->id, instance->agent, hint));
-	wish_say_tree(app, instance);
+	new_say_tree(app, instance);
 	if (instance->conversation.origin == ORIGIN_ADOPTED && !app->json)
 		say("It goes on with conversation %s.", instance->conversation.session_id);
 	return 0;
@@ -46,7 +46,7 @@ static int cmd_add(struct app *app, struct error *err)
 static struct offer offer(const struct app *line, bool behind_dashes)
 {
 	const struct options *given = line->options;
-	return behind_dashes ? wish_offer(&given->wish) : (struct offer){ 0 };
+	return behind_dashes ? new_offer(&given->session) : (struct offer){ 0 };
 }
 
 const struct command command_add = {

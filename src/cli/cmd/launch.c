@@ -4,23 +4,23 @@
 #include "cli/cmd/decide.h"
 #include "cli/cmd/image.h"
 #include "cli/cmd/message.h"
+#include "cli/cmd/neworder.h"
 #include "cli/cmd/pick.h"
 #include "cli/cmd/roles.h"
 #include "cli/cmd/start.h"
-#include "cli/cmd/wish.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 #include "engine/run/stop.h"
 
 struct options {
-	struct wish_options wish;
+	struct new_options session;
 	const char *message, *message_file, *instead;
 	bool no_wait, no_supervise, attach, no_setup;
 	int64_t number; /* 0: one */
 };
 
 static const struct command_option options[] = {
-	WISH_OPTIONS(wish),
+	NEW_OPTIONS(session),
 	{ 'm', "message", "TEXT", "send the agent this as soon as it is ready; - is standard input",
 	  TO_MESSAGE(message) },
 	{ 0, "message-file", "FILE", "send it what is in this file; - is standard input",
@@ -62,7 +62,7 @@ static bool waits_for_setup(struct app *app, const char *base)
 		place_has_begun(instance));
 }
 
-static struct start_order order_of(const struct options *given, const char *base)
+static struct start_order start_of(const struct options *given, const char *base)
 {
 	return (struct start_order){ .base = base,
 				     .how.leaves_setup = given->no_setup,
@@ -72,22 +72,22 @@ static struct start_order order_of(const struct options *given, const char *base
 
 /* Add and start.  A session that cannot start at all is removed again, so that the same command
  * works once the cause is gone. */
-static int add_and_start(struct app *app, const struct wish *wish, struct launched *ret,
+static int add_and_start(struct app *app, const struct new_order *order, struct launched *ret,
 			 struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *added = NULL;
-	if (image_add(app, &wish->wish, &added, err) < 0)
+	if (image_add(app, &order->session, &added, err) < 0)
 		return -1;
-	const struct start_order order = order_of(given, added->base);
-	if (start_and_wait(app, &order, &ret->started, err) < 0) {
+	const struct start_order start = start_of(given, added->base);
+	if (start_and_wait(app, &start, &ret->started, err) < 0) {
 		if (!waits_for_setup(app, added->base))
 			(void)lifecycle_withdraw(&app->deck, added->base, NULL);
 		return -1;
 	}
-	wish_note_neighbour(app, added);
-	if (!wish->role.file)
-		role_hint(app, &given->wish.container, wish->wish.directory);
+	new_note_neighbour(app, added);
+	if (!order->role.file)
+		role_hint(app, &given->session.container, order->session.directory);
 	ret->is_up = ret->started.outcome == OUTCOME_REPORTED ||
 		     ret->started.outcome == OUTCOME_ALIVE;
 	return 0;
@@ -97,8 +97,8 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 static int resume(struct app *app, const char *base, struct launched *ret, struct error *err)
 {
 	const struct options *given = app->options;
-	const struct start_order order = order_of(given, base);
-	if (start_and_wait(app, &order, &ret->started, err) < 0)
+	const struct start_order start = start_of(given, base);
+	if (start_and_wait(app, &start, &ret->started, err) < 0)
 		return -1;
 	ret->is_up = ret->started.already || ret->started.outcome == OUTCOME_REPORTED ||
 		     ret->started.outcome == OUTCOME_ALIVE;
@@ -151,14 +151,14 @@ static int print_launched(struct app *app, const struct launched *launched, bool
 		return -1;
 	if (has_message)
 		say("%s: message submitted", instance->title);
-	wish_say_tree(app, instance);
+	new_say_tree(app, instance);
 	if (!given->attach)
 		printf("Work in it with: agentdeck attach %s\n", hint);
 	return 0;
 }
 
 /* Which one: a new session, or one that ended.  *ret_base as of decide_launch(). */
-static int settle_which(struct app *app, const struct wish *wish, char **ret_base,
+static int settle_which(struct app *app, const struct new_order *order, char **ret_base,
 			enum decision_way *ret, struct error *err)
 {
 	const struct options *given = app->options;
@@ -170,19 +170,19 @@ static int settle_which(struct app *app, const struct wish *wish, char **ret_bas
 		*ret_base = xstrdup(row->base);
 		return 0;
 	}
-	return wish->asks_nothing ? 0 : decide_launch(app, &wish->wish, ret_base, ret, err);
+	return order->asks_nothing ? 0 : decide_launch(app, &order->session, ret_base, ret, err);
 }
 
-static int check_number(const struct app *app, const struct wish *wish, struct error *err)
+static int check_number(const struct app *app, const struct new_order *order, struct error *err)
 {
 	const struct options *given = app->options;
 	if (given->number <= 1)
 		return 0;
-	if (!wish->wish.tree)
+	if (!order->session.tree)
 		return error_set(err, ERROR_USAGE,
 				 "several agents would change the same files: add --worktree or "
 				 "--clone");
-	if (given->attach || app->json || given->instead || given->wish.session_id)
+	if (given->attach || app->json || given->instead || given->session.session_id)
 		return error_set(err, ERROR_USAGE,
 				 "--number does not go with --attach, --json, --instead or "
 				 "--session-id");
@@ -190,19 +190,19 @@ static int check_number(const struct app *app, const struct wish *wish, struct e
 }
 
 /* One after the other; those that were started stay if a later one fails. */
-static int launch_many(struct app *app, struct wish *wish, const struct strbuf *message,
+static int launch_many(struct app *app, struct new_order *order, const struct strbuf *message,
 		       struct error *err)
 {
 	const struct options *given = app->options;
-	const char *title = wish->wish.title, *branch = wish->tree.branch;
+	const char *title = order->session.title, *branch = order->tree.branch;
 	int status = 0;
 	for (int64_t i = 1; i <= given->number; i++) {
 		cleanup_launched struct launched launched = { 0 };
 		cleanup_free char *own_title = title ? xasprintf("%s-%d", title, (int)i) : NULL;
 		cleanup_free char *own_branch = branch ? xasprintf("%s-%d", branch, (int)i) : NULL;
-		wish->wish.title = own_title;
-		wish->tree.branch = own_branch;
-		if (add_and_start(app, wish, &launched, err) < 0 ||
+		order->session.title = own_title;
+		order->tree.branch = own_branch;
+		if (add_and_start(app, order, &launched, err) < 0 ||
 		    (message && send_message(app, message, &launched, err) < 0))
 			return error_prefix(err, "agent %d of %d", (int)i, (int)given->number);
 		const int r = print_launched(app, &launched, message, err);
@@ -216,14 +216,14 @@ static int launch_many(struct app *app, struct wish *wish, const struct strbuf *
 static int cmd_launch(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_wish struct wish wish = { 0 };
+	cleanup_new_order struct new_order order = { 0 };
 	cleanup_strbuf struct strbuf message = { 0 };
 	cleanup_launched struct launched launched = { 0 };
 	cleanup_free char *resumed = NULL;
 	enum decision_way decision = DECISION_GO_ON;
 	const bool has_message = given->message || given->message_file;
 
-	if (wish_read(app, &given->wish, &wish, err) < 0)
+	if (new_read(app, &given->session, &order, err) < 0)
 		return -1;
 	if (has_message && given->no_wait)
 		return error_set(err, ERROR_USAGE,
@@ -231,21 +231,21 @@ static int cmd_launch(struct app *app, struct error *err)
 				 "the agent: leave one of them out");
 	if (has_message && message_read(given->message, given->message_file, &message, err) < 0)
 		return -1;
-	if (check_number(app, &wish, err) < 0)
+	if (check_number(app, &order, err) < 0)
 		return -1;
-	int r = pick_ask(app, &wish, err);
+	int r = pick_ask(app, &order, err);
 	if (r != 0)
 		return r;
 	if (given->number > 1)
-		return launch_many(app, &wish, has_message ? &message : NULL, err);
-	if (settle_which(app, &wish, &resumed, &decision, err) < 0)
+		return launch_many(app, &order, has_message ? &message : NULL, err);
+	if (settle_which(app, &order, &resumed, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON) {
 		fprintf(stderr, "agentdeck: cancelled: no session was created\n");
 		return 1;
 	}
 	if ((resumed ? resume(app, resumed, &launched, err)
-		     : add_and_start(app, &wish, &launched, err)) < 0 ||
+		     : add_and_start(app, &order, &launched, err)) < 0 ||
 	    (has_message && send_message(app, &message, &launched, err) < 0))
 		return -1;
 	r = print_launched(app, &launched, has_message, err);
@@ -260,7 +260,7 @@ static int cmd_launch(struct app *app, struct error *err)
 static struct offer offer(const struct app *line, bool behind_dashes)
 {
 	const struct options *given = line->options;
-	return behind_dashes ? wish_offer(&given->wish) : (struct offer){ 0 };
+	return behind_dashes ? new_offer(&given->session) : (struct offer){ 0 };
 }
 
 const struct command command_launch = {

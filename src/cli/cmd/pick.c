@@ -43,9 +43,9 @@ enum pick_answer pick_parse(const char *line, const struct pick_offer *offer,
 	return PICK_COMMAND;
 }
 
-static bool is_asked(const struct app *app, const struct wish *wish)
+static bool is_asked(const struct app *app, const struct new_order *order)
 {
-	return !wish->asks_nothing && !wish->wish.agent && !wish->command.count &&
+	return !order->asks_nothing && !order->session.agent && !order->command.count &&
 	       !app->deck.settings.default_agent && !app->json && ask_is_possible();
 }
 
@@ -82,13 +82,13 @@ static const char *show(const struct agent *const *offered, size_t count)
 }
 
 /* Whether the answer names a program that is not here, and that no image may have.  Prints so. */
-static bool is_missing(const struct wish *wish, const struct agent *agent,
+static bool is_missing(const struct new_order *order, const struct agent *agent,
 		       const struct pick_offer *offer)
 {
-	const char *program = wish->command.count             ? wish->command.items[0]
+	const char *program = order->command.count            ? order->command.items[0]
 			      : agent && agent->command.count ? agent->command.items[0]
 							      : NULL;
-	if (!program || wish->wish.container || strchr(program, '/') ||
+	if (!program || order->session.container || strchr(program, '/') ||
 	    program_is_installed(program))
 		return false;
 	cleanup_nearest struct nearest nearest = nearest_begin(program);
@@ -100,14 +100,14 @@ static bool is_missing(const struct wish *wish, const struct agent *agent,
 	return true;
 }
 
-int pick_ask(struct app *app, struct wish *wish, struct error *err)
+int pick_ask(struct app *app, struct new_order *order, struct error *err)
 {
 	const struct registry *registry;
 	const struct agent *agent = NULL;
-	if (!is_asked(app, wish))
+	if (!is_asked(app, order))
 		return 0;
 	/* Ask nothing where the answer could not be used. */
-	if (lifecycle_check_words(&wish->wish, err) < 0 ||
+	if (lifecycle_check_words(&order->session, err) < 0 ||
 	    deck_registry(&app->deck, &registry, err) < 0)
 		return -1;
 	cleanup_free const struct agent **offered = xcalloc(registry->count + 1, sizeof(*offered));
@@ -123,13 +123,13 @@ int pick_ask(struct app *app, struct wish *wish, struct error *err)
 		}
 		if (r < 0)
 			return -1;
-		enum pick_answer answer = pick_parse(line, &offer, &agent, &wish->command, &why);
-		if (is_missing(wish, answer == PICK_AGENT ? agent : NULL, &offer)) {
-			strvec_clear(&wish->command);
+		enum pick_answer answer = pick_parse(line, &offer, &agent, &order->command, &why);
+		if (is_missing(order, answer == PICK_AGENT ? agent : NULL, &offer)) {
+			strvec_clear(&order->command);
 			continue;
 		}
 		if (answer == PICK_AGENT)
-			wish->wish.agent = agent->name;
+			order->session.agent = agent->name;
 		if (answer != PICK_NONE && (answer != PICK_DEFAULT || usual))
 			return 0;
 		printf("%s\n", why.message ? why.message : "type a number or a name");

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cli/cmd/wish.h"
+#include "cli/cmd/neworder.h"
 #include "model/agent/registry.h"
 
 enum pick_answer {
@@ -26,9 +26,9 @@ enum pick_answer pick_parse(const char *line, const struct pick_offer *offer,
 			    const struct agent **ret_agent, struct strvec *ret_command,
 			    struct error *err);
 
-/* Ask, and put the answer into the wish.  This does not ask if the wish says what to run, if a
+/* Ask, and put the answer into the order.  This does not ask if the order says what to run, if a
  * default agent is set, with --quick, or if there is no one to ask (no terminal on both sides, or
  * --json).
  * PICK_CANCELLED: the user has changed their mind, and was told that nothing is created. */
 enum { PICK_CANCELLED = 1 };
-int pick_ask(struct app *app, struct wish *wish, struct error *err);
+int pick_ask(struct app *app, struct new_order *order, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/cmd/wish.h"
+#include "cli/cmd/neworder.h"
 
 #include "base/argsplit.h"
 #include "base/fsutil.h"
@@ -17,17 +17,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const wish_resume_words[3] = { "auto", "confirm", "never" };
-const char *const wish_restart_words[3] = { "no", "on-failure", "always" };
+const char *const new_resume_words[3] = { "auto", "confirm", "never" };
+const char *const new_restart_words[3] = { "no", "on-failure", "always" };
 
-struct offer wish_offer(const struct wish_options *options)
+struct offer new_offer(const struct new_options *options)
 {
 	return (struct offer){ .kind = VALUE_AGENT_ARGUMENT,
 			       .agent = options->agent,
 			       .command = options->command };
 }
 
-static int read_end(const struct wish_options *options, enum end_policy *ret, struct error *err)
+static int read_end(const struct new_options *options, enum end_policy *ret, struct error *err)
 {
 	if (options->keep && options->clean)
 		return error_set(err, ERROR_USAGE,
@@ -37,7 +37,7 @@ static int read_end(const struct wish_options *options, enum end_policy *ret, st
 }
 
 /* "launch --worktree fix-login": a word that is no directory names the branch and the session. */
-static bool is_name(const struct app *app, const struct wish_options *options)
+static bool is_name(const struct app *app, const struct new_options *options)
 {
 	const char *word = app->operands.count ? app->operands.items[0] : "";
 	return (options->tree.worktree || options->tree.clone) && !options->tree.branch && *word &&
@@ -72,31 +72,31 @@ static int take_name(const struct app *app, const char *word, struct error *err)
 }
 
 /* What the command line and the configuration do not say, the role says. */
-static int read_role(struct app *app, const struct wish_options *options, struct wish *ret,
+static int read_role(struct app *app, const struct new_options *options, struct new_order *ret,
 		     struct error *err)
 {
-	const struct role_session place = { ret->wish.directory, options->group };
+	const struct role_session place = { ret->session.directory, options->group };
 	stages_enter(&app->deck, STAGE_ROLE);
 	const int r = role_choose(app, &options->container, &place, &ret->role, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	ret->container.role = &ret->role;
 	if (!options->agent && !options->command)
-		ret->wish.agent = ret->role.role.agent;
+		ret->session.agent = ret->role.role.agent;
 	return 0;
 }
 
 /* --in: the session whose container and directory it gets. */
-static int read_owner(struct app *app, const struct wish_options *options, struct wish *ret,
+static int read_owner(struct app *app, const struct new_options *options, struct new_order *ret,
 		      struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
-	if (app->operands.count || ret->wish.tree || options->session_id)
+	if (app->operands.count || ret->session.tree || options->session_id)
 		return error_set(err, ERROR_USAGE,
 				 "--in takes the directory of that session as it is: leave %s out",
 				 app->operands.count ? "the path"
-				 : ret->wish.tree    ? "--worktree and --clone"
+				 : ret->session.tree ? "--worktree and --clone"
 						     : "--session-id");
 	if (memcmp(&options->limits.limits, &(struct limits){ 0 }, sizeof(struct limits)) != 0)
 		return error_set(err, ERROR_USAGE,
@@ -105,13 +105,13 @@ static int read_owner(struct app *app, const struct wish_options *options, struc
 	if (app_resolve(app, options->container.within, &rows, &row, err) < 0 ||
 	    deck_load(&app->deck, row->base, &ret->within, err) < 0)
 		return -1;
-	ret->wish.within = ret->within;
-	ret->wish.directory = instance_lookup_directory(ret->within);
+	ret->session.within = ret->within;
+	ret->session.directory = instance_lookup_directory(ret->within);
 	return 0;
 }
 
-int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
-	      struct error *err)
+int new_read(struct app *app, const struct new_options *options, struct new_order *ret,
+	     struct error *err)
 {
 	const bool is_default = settings_container(&app->deck.settings, options->group).enabled ==
 				ON;
@@ -133,7 +133,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 		return -1;
 	if (has_name)
 		ret->tree.branch = word;
-	ret->wish = (struct lifecycle_new){
+	ret->session = (struct lifecycle_new){
 		.title = has_name && !options->title ? word : options->title,
 		.group = options->group,
 		.directory = has_name ? "." : word,
@@ -156,7 +156,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 	return read_role(app, options, ret, err);
 }
 
-void wish_note_neighbour(struct app *app, const struct instance *added)
+void new_note_neighbour(struct app *app, const struct instance *added)
 {
 	const char *directory = instance_lookup_directory(added);
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -184,7 +184,7 @@ void wish_note_neighbour(struct app *app, const struct instance *added)
 	}
 }
 
-void wish_say_tree(const struct app *app, const struct instance *instance)
+void new_say_tree(const struct app *app, const struct instance *instance)
 {
 	const struct workspace *workspace = instance->workspace;
 	if (workspace && !app->json && !app->quiet)
@@ -192,9 +192,9 @@ void wish_say_tree(const struct app *app, const struct instance *instance)
 		    workspace->path, workspace->branch);
 }
 
-void wish_free(struct wish *wish)
+void new_free(struct new_order *order)
 {
-	strvec_clear(&wish->command);
-	role_source_clear(&wish->role);
-	instance_free(wish->within);
+	strvec_clear(&order->command);
+	role_source_clear(&order->role);
+	instance_free(order->within);
 }

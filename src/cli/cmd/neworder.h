@@ -9,7 +9,7 @@
 #include "cli/cmd/treeopts.h"
 #include "engine/run/add.h"
 
-struct wish_options {
+struct new_options {
 	const char *title, *agent, *command, *group, *session_id, *resume, *restart;
 	struct limit_change limits;
 	bool quick;
@@ -18,9 +18,9 @@ struct wish_options {
 	bool keep, clean;
 };
 
-/* The options set the struct wish_options that is this member of `struct options`. */
+/* The options set the struct new_options that is this member of `struct options`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
-#define WISH_OPTIONS(member)                                                                 \
+#define NEW_OPTIONS(member)                                                                  \
 	{ 't', "title", "TITLE", "its title; without it the directory's name",               \
 	  TO_TEXT(member.title) },                                                           \
 		{ 0, "agent", "NAME", "which agent: see agentdeck agents list",              \
@@ -33,9 +33,9 @@ struct wish_options {
 		{ 0, "session-id", "ID", "take over this conversation of the agent",         \
 		  TO_TEXT(member.session_id) },                                              \
 		{ 0, "resume", "POLICY", "after an unexpected end: auto, confirm or never",  \
-		  TO_WORD(member.resume, wish_resume_words) },                               \
+		  TO_WORD(member.resume, new_resume_words) },                                \
 		{ 0, "restart", "WHEN", "restarted automatically: no, on-failure or always", \
-		  TO_WORD(member.restart, wish_restart_words) },                             \
+		  TO_WORD(member.restart, new_restart_words) },                              \
 		{ 'Q', "quick", NULL,                                                        \
 		  "ask nothing: take default_agent, or the first installed agent",           \
 		  TO_FLAG(member.quick) },                                                   \
@@ -47,14 +47,14 @@ struct wish_options {
 		CONTAINER_OPTIONS(member.container), LIMIT_OPTIONS(member.limits)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-extern const char *const wish_resume_words[3];
-extern const char *const wish_restart_words[3];
+extern const char *const new_resume_words[3];
+extern const char *const new_restart_words[3];
 
 /* What completion offers for the words that are handed to the agent. */
-struct offer wish_offer(const struct wish_options *options);
+struct offer new_offer(const struct new_options *options);
 
-struct wish {
-	struct lifecycle_new wish;
+struct new_order {
+	struct lifecycle_new session;
 	struct strvec command;
 	bool asks_nothing; /* --quick */
 	struct container_order container;
@@ -64,11 +64,11 @@ struct wish {
 };
 
 /* Fill *ret, which borrows from app, options and itself: it stays where it is. */
-int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
-	      struct error *err);
+int new_read(struct app *app, const struct new_options *options, struct new_order *ret,
+	     struct error *err);
 /* The session was added: say so if another one works in its directory just now. */
-void wish_note_neighbour(struct app *app, const struct instance *added);
+void new_note_neighbour(struct app *app, const struct instance *added);
 /* Say which tree it has to itself, if any. */
-void wish_say_tree(const struct app *app, const struct instance *instance);
-void wish_free(struct wish *wish);
-#define cleanup_wish CLEANUP(wish_free)
+void new_say_tree(const struct app *app, const struct instance *instance);
+void new_free(struct new_order *order);
+#define cleanup_new_order CLEANUP(new_free)
