@@ -82,12 +82,18 @@ class Link:
                 return None
             self.text += data
 
+    def answer(self, frame):
+        """A long command is no silence of its client."""
+        if frame["frame"] == "ping":
+            self.send(frame="pong")
+
     def until(self, kind):
         while True:
             frame = self.next()
             expect(frame, f"it ended without the frame {kind}")
             if frame["frame"] == kind:
                 return frame
+            self.answer(frame)
 
     def run(self, *words, data=None):
         """The exit status and the output of a command, with so much input."""
@@ -100,6 +106,7 @@ class Link:
                 self.send(**({"frame": "data", "id": name, "base64": base64.b64encode(piece).decode()} if piece else {"frame": "end", "id": name}))
             frame = self.next()
             expect(frame, f"{words}: it ended")
+            self.answer(frame)
             if frame.get("id") != name:
                 continue
             expect(frame["frame"] != "error", f"{words}: {frame}")

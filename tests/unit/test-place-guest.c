@@ -14,8 +14,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#define OWNER "0aaaaaaa"
-#define OTHER "0bbbbbbb"
+/* Of no other test: processes with these ids are looked for on the whole machine. */
+#define OWNER "0a9e5701"
+#define OTHER "0a9e5702"
 
 /* What capsule_stop() says; FOR_REAL: what it does. */
 enum { FOR_REAL = 100 };
@@ -278,9 +279,10 @@ static void what_leaves_ends_no_other_session(void **state)
 {
 	struct desk *desk = *state;
 	struct child alone, two;
+	/* It ends with its input. */
 	const char *const both[] = { "/bin/sh", "-c",
-				     ENV_INSTANCE "=" OTHER " sh -c 'echo ready; sleep 100; :' & "
-						  "wait",
+				     "exec 3<&0; " ENV_INSTANCE "=" OTHER
+				     " sh -c 'echo ready; read x <&3' & wait",
 				     NULL };
 	cleanup_instance struct instance *owner = owner_of(desk);
 	cleanup_error struct error err = { 0 };

@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 
-#define ID "0123abcd"
+#define ID "0a9400f1"
 
 enum { PLENTY_MS = 20000 };
 

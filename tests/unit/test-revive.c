@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ID         "0123abcd"
+#define ID         "0a5e71fe"
 #define LONG_AGO   INT64_C(1776157681000000)
 #define OTHER_BOOT "00000000-0000-4000-8000-000000000000"
 
