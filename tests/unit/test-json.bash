@@ -412,9 +412,15 @@ done
 # --- what only reads ---------------------------------------------------------------------------------
 
 # Nothing runs now, so what is written is written by the command.
+# The time at which a tree was seen is kept again after a minute, and saves only time.
 state_of() {
-	find "$root/deck" "$root/user" "$root/work" -name agentdeck.log -o -name instances.json -o \
+	find "$root/deck" "$root/user" "$root/work" -name agentdeck.log -o -name instances.json -o -path "$seen" -o \
 		-type d -printf '%p %m\n' -o -printf '%p %i %m %s %T@ %C@ %l\n' | sort
+	"$python" -c '
+import json, sys
+manifest = json.load(open(sys.argv[1], encoding="utf-8"))
+del manifest["workspace"]["seen"]["at"]
+print(manifest)' "$seen"
 }
 
 # The words behind each command that reads, and behind each option that makes one read.
@@ -437,8 +443,8 @@ for command in json.load(sys.stdin):
     for name, kind in [("{name}", command["kind"]), *options]:
         if kind == "reads":
             print(name.format(**command))')
-# What was seen of a tree only saves time; it is kept again after a minute.
 agentdeck changes changed >/dev/null || fail "changes changed"
+seen=$(grep -rl --include=instance.json '"seen"' "$root/deck")
 before=$(state_of)
 while read -r name; do
 	[ "${words[$name]+set}" ] || { fail "$name reads, and this test does not run it"; continue; }
