@@ -19,6 +19,7 @@ summary_of() {	# LOG
 failed_in() {	# LOG
 	sed -nE '/^\[  (FAILED  \] [0-9]+ test|ERROR   \] ---)/d
 		s/^not ok( [0-9]+)?( -)? +(.+)/\3/p; t
+		s/^  FAIL  ([a-z-]+ [a-z-]+).*/\1/p; t
 		s/^(\[  (FAILED |ERROR  ) \]|FAIL(ED)?:?) +([^ :]+).*/\4/p' "$1" |
 		awk '!seen[$0]++ { printf "%s%s", between, $0; between = ", " }'
 }
