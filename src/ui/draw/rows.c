@@ -249,7 +249,7 @@ void draw_column_names(const struct ui *ui, size_t row, size_t width)
 	put_cell(row, &column, columns.title, TONE_FAINT, "   TITLE");
 	put_cell(row, &column, columns.marks, TONE_FAINT, "PLACE");
 	put_cell(row, &column, columns.agent, TONE_FAINT, "AGENT");
-	put_cell(row, &column, columns.status, TONE_FAINT, "STATE");
+	put_cell(row, &column, columns.status, TONE_FAINT, "STATUS");
 	put_cell(row, &column, columns.since, TONE_FAINT, "SINCE");
 	put_cell(row, &column, columns.age, TONE_FAINT, "AGE");
 	put_cell(row, &column, columns.memory, TONE_FAINT, "  MEM");
