@@ -2935,6 +2935,20 @@ case_groups() {
 	[ "$(value a group) $(value b group)" = ' api' ] || fail "moved to $(value a group) $(value b group)"
 }
 
+case_the_status_line_has_the_group() {
+	in_line() { env -u TMUX tmux -S "$(value a socket)" show-options -gqv @agentdeck_group; }
+	must add . -t a -g work --agent demo
+	must start a
+	[ "$(in_line)" = work ] || fail "after the start: $(in_line)"
+	must set a group work/api
+	[ "$(in_line)" = work/api ] || fail "after set: $(in_line)"
+	must group rename work job
+	[ "$(in_line)" = job/api ] || fail "after group rename: $(in_line)"
+	must set a group ''
+	[ -z "$(in_line)" ] || fail "without a group: $(in_line)"
+	must stop a
+}
+
 case_another_profile_has_it() {
 	mkdir one two
 	must add one -t one --agent demo

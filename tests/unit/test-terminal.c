@@ -117,7 +117,7 @@ static void without_a_server_there_is_no_terminal(void **state)
 	assert_int_equal(terminal_text(socket, 0, &text, NULL), TERMINAL_NONE);
 	assert_int_equal(terminal_paste(socket, "x", 1, NULL), TERMINAL_NONE);
 	assert_int_equal(terminal_press(socket, &keys, NULL), TERMINAL_NONE);
-	assert_int_equal(terminal_set_title(socket, "x", NULL), TERMINAL_NONE);
+	assert_int_equal(terminal_set_title(socket, "x", "", NULL), TERMINAL_NONE);
 	assert_int_equal(terminal_how_ended(socket, &end, NULL), TERMINAL_NONE);
 }
 

@@ -231,12 +231,6 @@ static void a_title_is_shown_and_not_obeyed(void **state)
 		start(f, nasty[i], (const char *const[]){ self, "pane", "read x", "", NULL });
 		cleanup_free char *title = ask(f, "#{@agentdeck_title}");
 		assert_string_equal(title, nasty[i]);
-		assert_int_equal(tmux_set_title(f->socket, "another", NULL), 0);
-		cleanup_free char *other = ask(f, "#{@agentdeck_title}");
-		assert_string_equal(other, "another");
-		assert_int_equal(tmux_set_title(f->socket, nasty[i], NULL), 0);
-		cleanup_free char *again = ask(f, "#{@agentdeck_title}");
-		assert_string_equal(again, nasty[i]);
 		/* As the status line does it: expanded a second time as a format. */
 		cleanup_free char *line = ask(f, "#{E:status-left}");
 		assert_null(strstr(line, "/tmp"));
@@ -338,7 +332,7 @@ static void the_status_line_shows_texts_and_obeys_none(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(nasty); i++) {
 		if (strchr(nasty[i], '\n'))
 			continue;
-		const struct tmux_status status = { nasty[i], nasty[i], nasty[i] };
+		const struct tmux_status status = { nasty[i], nasty[i], nasty[i], nasty[i] };
 		assert_int_equal(tmux_show_status(f->socket, &status, NULL), 0);
 		cleanup_free char *title = ask(f, "#{@agentdeck_title}");
 		cleanup_free char *others = ask(f, "#{@agentdeck_others}");
@@ -357,7 +351,8 @@ static void the_status_line_shows_texts_and_obeys_none(void **state)
 	assert_string_equal(left, nasty[ARRAY_SIZE(nasty) - 1]);
 	assert_int_equal(
 		tmux_show_status(f->socket,
-				 &(struct tmux_status){ "api", "waiting", "2 others wait" }, NULL),
+				 &(struct tmux_status){ "api", "work", "waiting", "2 others wait" },
+				 NULL),
 		0);
 	cleanup_free char *line = ask(f, "#{T:status-left}|#{T:status-right}|"
 					 "#{T:set-titles-string}");
@@ -477,6 +472,32 @@ static void a_terminal_of_a_few_cells_resizes_no_window(void **state)
 	leave(large);
 	wait_for_size(f, "1", "80x24");
 	leave(small);
+}
+
+static void the_group_is_in_a_wide_status_line(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		unsigned short columns;
+		const char *group, *left;
+	} cases[] = {
+		{ 120, "work/shop", "[api] work/shop " },
+		{ 119, "work/shop", "[api] " },
+		{ 120, "work/a-group-with-a-long-name", "[api] work/a-group-with-a-… " },
+		{ 120, "", "[api] " },
+	};
+	setenv("TERM", "xterm-256color", 1);
+	start_scripts(f, "read x", "");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct tmux_status status = { "api", cases[i].group, NULL, NULL };
+		cleanup_free char *size = xasprintf("%ux29", cases[i].columns);
+		const int terminal = attach(f, cases[i].columns, 30);
+		wait_for_size(f, "1", size);
+		assert_int_equal(tmux_show_status(f->socket, &status, NULL), 0);
+		cleanup_free char *left = ask(f, "#{T:status-left}");
+		assert_string_equal(left, cases[i].left);
+		leave(terminal);
+	}
 }
 
 static void true_color_is_not_forced_on_a_terminal(void **state)
@@ -940,6 +961,7 @@ int main(int argc, char *argv[])
 		TEST(the_users_keys_are_taken_over),
 		TEST(the_switcher_gets_its_words_as_they_are),
 		TEST(a_terminal_of_a_few_cells_resizes_no_window),
+		TEST(the_group_is_in_a_wide_status_line),
 		TEST(true_color_is_not_forced_on_a_terminal),
 		TEST(a_client_that_only_looks_does_not_size_the_window),
 		TEST(options_take_their_values_as_they_are),

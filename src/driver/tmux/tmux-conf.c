@@ -36,10 +36,13 @@ static int add_setting(struct strbuf *buf, const char *before, const char *value
 	return 0;
 }
 
-/* Columns that the title may have beside what is at the right. */
+/* Columns that the title may have beside what is at the right, and the group. */
 #define IS_NARROW "#{e|<:#{client_width},100}"
-#define TITLE_WIDTH \
-	"#{?" IS_NARROW ",#{?#{e|<:#{client_width},60},14,36},#{e|-:#{client_width},76}}"
+#define TITLE_WIDTH                                                \
+	"#{?" IS_NARROW ",#{?#{e|<:#{client_width},60},14,36},"    \
+	"#{?#{e|<:#{client_width},120},#{e|-:#{client_width},76}," \
+	"#{e|-:#{client_width},98}}}"
+#define GROUP_TEXT "#{?#{e|<:#{client_width},120},,#{?" GROUP ",#{=/20/…;q/h:" GROUP "} ,}}"
 /* A key, where there is room and where it is bound. */
 #define HINT(key, before, behind) \
 	"#{?#{&&:#{!=:" IS_NARROW ",1},#{" key "}}," before "#{q/h:" key "}" behind ",}"
@@ -172,10 +175,11 @@ static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct
 static void add_status_line(struct strbuf *buf)
 {
 	static const enum doing doings[] = { DOING_WAITING, DOING_BUSY, DOING_IDLE };
-	strbuf_adds(buf, "set -g status-style 'fg=default,bg=default,reverse'\n"
-			 "set -g status-left-length 200\n"
-			 "set -g status-left '[#{=/" TITLE_WIDTH "/…;q/h:" TITLE "}] '\n"
-			 "set -g status-right-length 120\n");
+	strbuf_adds(buf,
+		    "set -g status-style 'fg=default,bg=default,reverse'\n"
+		    "set -g status-left-length 200\n"
+		    "set -g status-left '[#{=/" TITLE_WIDTH "/…;q/h:" TITLE "}] " GROUP_TEXT "'\n"
+		    "set -g status-right-length 120\n");
 	strbuf_adds(buf,
 		    "set -g status-right '" ONLY_LOOKS "#{?" OTHERS ",#[bold]#{" OTHERS
 		    "}" HINT(NEXT_KEY, ": ", "") "#[nobold]  ,}" HINT(LIST_KEY, "list: ", "  "));

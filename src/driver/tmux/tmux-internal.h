@@ -3,6 +3,7 @@
 
 /* The options that the status line shows. */
 #define TITLE    "@agentdeck_title"
+#define GROUP    "@agentdeck_group"
 #define ACTIVITY "@agentdeck_activity"
 #define OTHERS   "@agentdeck_others"
 #define DETACH   "@agentdeck_detach"

@@ -98,7 +98,10 @@ void tmux_start_argv(const char *socket, const struct tmux_options *options, str
 						 ";", "set-hook", "-p", "pane-died", ON_PANE_DIED,
 						 ";", "set-option", "-g", TITLE, NULL });
 	cleanup_free char *title = visible(options->title);
+	cleanup_free char *group = visible(or_empty(options->group));
 	push_text(ret, title);
+	strvec_push_array(ret, (const char *const[]){ ";", "set-option", "-g", GROUP, NULL });
+	push_text(ret, group);
 }
 
 bool tmux_version_is_enough(const char *version)
@@ -259,11 +262,6 @@ int tmux_set_options(const char *socket, const struct strvec *names_and_values, 
 	return run_argv(socket, &argv, CHANGE_TIMEOUT_MS, NULL, err);
 }
 
-int tmux_set_title(const char *socket, const char *title, struct error *err)
-{
-	return tmux_show_status(socket, &(struct tmux_status){ .title = title }, err);
-}
-
 /* One command for each text, with " ; " behind it. */
 static void push_status(struct strvec *argv, const struct tmux_status *status)
 {
@@ -271,6 +269,7 @@ static void push_status(struct strvec *argv, const struct tmux_status *status)
 		const char *option, *text;
 	} texts[] = {
 		{ TITLE, status->title },
+		{ GROUP, status->group },
 		{ ACTIVITY, status->activity },
 		{ OTHERS, status->others },
 	};

@@ -29,7 +29,7 @@ enum { TMUX_NO_SERVER = 1, TMUX_UNKNOWN = 2 };
 
 struct tmux_options {
 	const char *conf_file;     /* for -f; "/dev/null" for none */
-	const char *title;         /* shown in the status line */
+	const char *title, *group; /* shown in the status line; group may be NULL */
 	const struct strvec *pane; /* the command of the pane: at least two words */
 	unsigned columns, rows;    /* size until a client attaches */
 };
@@ -83,14 +83,12 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 int tmux_set_options(const char *socket, const struct strvec *names_and_values, struct error *err);
 /* What the status line shows, without tmux expanding it.  A text that is NULL stays as it is. */
 struct tmux_status {
-	const char *title;
+	const char *title, *group;
 	const char *activity; /* "waiting" */
 	const char *others;   /* "2 others wait" */
 };
 /* Deadline: 2 s. */
 int tmux_show_status(const char *socket, const struct tmux_status *status, struct error *err);
-/* Show another title in the status line. */
-int tmux_set_title(const char *socket, const char *title, struct error *err);
 
 struct tmux_client {
 	pid_t pid;

@@ -314,6 +314,7 @@ int lifecycle_set_group(struct deck *deck, const char *base, struct setting *set
 	const struct limits after = settings_limits(&deck->settings, operation.instance);
 	if (operation_save(&operation, err) < 0)
 		return -1;
+	screen_show_title(deck, operation.instance);
 	if (memcmp(&before, &after, sizeof(before)) != 0) {
 		gaps_warn(deck, operation.instance);
 		setting->note = xstrdup("The limits of this group apply from its next start");

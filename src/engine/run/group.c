@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "engine/run/change.h"
 #include "engine/run/operation.h"
+#include "engine/screen/screen.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -32,6 +33,7 @@ static int move_one(struct deck *deck, const struct store_row *row, const char *
 	replace_string(&operation.instance->group, group);
 	if (operation_save(&operation, err) < 0)
 		return -1;
+	screen_show_title(deck, operation.instance);
 	++*ret_count;
 	return 0;
 }

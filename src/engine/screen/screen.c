@@ -49,10 +49,10 @@ void screen_show_title(struct deck *deck, const struct instance *instance)
 	const struct place_run run = place_run_of(instance);
 	if (!run.socket || !place_is_live(&run))
 		return;
-	int r = terminal_set_title(run.socket, instance->title, &local);
+	int r = terminal_set_title(run.socket, instance->title, or_empty(instance->group), &local);
 	if (r == 0 || r == TERMINAL_NONE)
 		return;
 	cleanup_free char *why = visible(r < 0 ? or_empty(local.message)
 					       : "its tmux server does not answer");
-	deck_warn(deck, "the status line of %s still shows the old title: %s", instance->id, why);
+	deck_warn(deck, "the status line of %s still shows what it was: %s", instance->id, why);
 }

@@ -18,7 +18,7 @@ int screen_attach(struct deck *deck, const struct instance *instance,
 int screen_text(struct deck *deck, const struct instance *instance, unsigned lines, char **ret,
 		struct error *err);
 
-/* Show instance->title in the status line.  Without a live run there is nothing to do: a start
- * shows it.  A terminal that does not take it keeps its old title, which is a warning and no error.
- * The caller holds the instance's lock, so that the latest title wins. */
+/* Show the instance's title and group in the status line.  Without a live run there is nothing to
+ * do: a start shows it.  A terminal that does not take it keeps its old texts, which is a warning
+ * and no error. The caller holds the instance's lock, so that the latest texts win. */
 void screen_show_title(struct deck *deck, const struct instance *instance);

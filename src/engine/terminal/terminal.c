@@ -325,9 +325,10 @@ int terminal_press(const char *socket, const struct strvec *keys, struct error *
 	return tmux_send_keys(socket, keys, err);
 }
 
-int terminal_set_title(const char *socket, const char *title, struct error *err)
+int terminal_set_title(const char *socket, const char *title, const char *group, struct error *err)
 {
-	return tmux_set_title(socket, title, err);
+	return tmux_show_status(socket, &(struct tmux_status){ .title = title, .group = group },
+				err);
 }
 
 int terminal_how_ended(const char *socket, struct exit_record *ret, struct error *err)

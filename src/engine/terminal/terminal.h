@@ -122,8 +122,8 @@ int terminal_press(const char *socket, const struct strvec *keys, struct error *
 void terminal_type_argv(const char *socket, bool is_paste, struct strvec *ret);
 void terminal_press_argv(const char *socket, const char *key, struct strvec *ret);
 
-/* Show another title in the status line. */
-int terminal_set_title(const char *socket, const char *title, struct error *err);
+/* Show another title and group in the status line. */
+int terminal_set_title(const char *socket, const char *title, const char *group, struct error *err);
 
 /* How the pane's last process ended, as its server has noted it: code, signal, and the end of the
  * screen.  The last milliseconds of output may be missing.  *ret is the caller's. */

@@ -95,6 +95,7 @@ static int start_gate(struct deck *deck, const struct instance *instance, const 
 	const struct tmux_options options = {
 		.conf_file = conf,
 		.title = instance->title,
+		.group = instance->group,
 		.pane = &pane,
 		.columns = 200,
 		.rows = 50,
