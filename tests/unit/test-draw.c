@@ -543,6 +543,19 @@ static void the_screen_stays_while_its_user_types(void **state UNUSED)
 	assert_non_null(strstr(text, "You type for api: fix login (busy)"));
 }
 
+static void the_help_has_three_pages(void **state UNUSED)
+{
+	static const struct screen screen = { "", "?", .size = { 80, 24 } };
+	if (!has_tic)
+		skip();
+	CLEANUP(play_free)
+	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
+	face_begin(&(struct face){ .columns = 80, .rows = 24 });
+	type(&play);
+	face_end();
+	assert_int_equal(play.ui->help_pages, 3);
+}
+
 /* A wide character that is cut, and a cursor inside of the line. */
 static void a_long_line_is_seen_at_its_cursor(void **state UNUSED)
 {
@@ -582,6 +595,7 @@ int main(int argc UNUSED, char *argv[])
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_screen_is_as_it_was_looked_at),
 		cmocka_unit_test(the_screen_stays_while_its_user_types),
+		cmocka_unit_test(the_help_has_three_pages),
 		cmocka_unit_test(a_long_line_is_seen_at_its_cursor),
 		cmocka_unit_test(each_change_has_a_screen),
 		cmocka_unit_test(what_waits_is_answered_within_three_keys),

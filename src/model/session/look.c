@@ -12,13 +12,11 @@ static const struct {
 	enum tone tone;
 } states[DOING_COUNT] = {
 	[DOING_WAITING] = { "waiting", "?", "?", "waits for you", TONE_WAITING },
-	[DOING_ERROR] = { "error", "!", "!", "is in error: its agent does not run, and should",
-			  TONE_ERROR },
+	[DOING_ERROR] = { "error", "!", "!", "is in error: it should run", TONE_ERROR },
 	[DOING_UNKNOWN] = { "unknown", "~", "~", "does not answer", TONE_WARNING },
 	[DOING_BUSY] = { "busy", "●", "*", "is busy", TONE_BUSY },
 	[DOING_IDLE] = { "idle", "○", "=", "is idle", TONE_IDLE },
-	[DOING_RUNNING] = { "running", "○", "=", "runs, and it is not known what it does",
-			    TONE_IDLE },
+	[DOING_RUNNING] = { "running", "○", "=", "runs; unknown what it does", TONE_IDLE },
 	[DOING_STARTING] = { "starting", ">", ">", "is starting", TONE_BUSY },
 	[DOING_STOPPING] = { "stopping", "<", "<", "is stopping", TONE_FAINT },
 	[DOING_STOPPED] = { "stopped", "·", ".", "is stopped", TONE_FAINT },

@@ -475,7 +475,7 @@ void draw(struct ui *ui, int64_t now_us)
 		return;
 	}
 	if (ui->mode == MODE_HELP) {
-		draw_help(ui, above, height);
+		draw_help(ui, 1, rows > 2 ? rows - 2 : 1);
 	} else {
 		ui->has_usage = rows_have_usage(split.list_width);
 		if (above > 1 && split.list_height && list_lines(ui->list))
@@ -486,7 +486,7 @@ void draw(struct ui *ui, int64_t now_us)
 	}
 	draw_header(ui);
 	const bool has_news = ui->mode != MODE_DIALOG || draw_dialog(ui, rows);
-	if (rows >= around && has_news)
+	if (rows >= around && has_news && ui->mode != MODE_HELP)
 		draw_news(ui, rows - 2, now_us);
 	if (rows >= around || !has_news)
 		draw_keys(ui, rows - 1);

@@ -15,61 +15,6 @@ struct help_entry {
 	const char *keys, *text;
 };
 
-/* Where the list has a key for it, as the help divides them. */
-enum section {
-	SECTION_DECK, /* also what is not below */
-	SECTION_MOVE,
-	SECTION_TALK,
-	SECTION_LOOK,
-	SECTION_MANAGE,
-	SECTION_MANY,
-};
-static const enum section sections[ACTION_COUNT] = {
-	[ACTION_UP] = SECTION_MOVE,
-	[ACTION_DOWN] = SECTION_MOVE,
-	[ACTION_PAGE_UP] = SECTION_MOVE,
-	[ACTION_PAGE_DOWN] = SECTION_MOVE,
-	[ACTION_HALF_UP] = SECTION_MOVE,
-	[ACTION_HALF_DOWN] = SECTION_MOVE,
-	[ACTION_PREVIOUS_WAITING] = SECTION_MOVE,
-	[ACTION_PREVIEW_BACK] = SECTION_LOOK,
-	[ACTION_FIRST] = SECTION_MOVE,
-	[ACTION_LAST] = SECTION_MOVE,
-	[ACTION_COLLAPSE] = SECTION_MOVE,
-	[ACTION_OPEN] = SECTION_MOVE,
-	[ACTION_NEXT_WAITING] = SECTION_MOVE,
-	[ACTION_ATTACH] = SECTION_TALK,
-	[ACTION_SEND] = SECTION_TALK,
-	[ACTION_WRITE] = SECTION_TALK,
-	[ACTION_TYPE] = SECTION_TALK,
-	[ACTION_APPROVE] = SECTION_TALK,
-	[ACTION_DENY] = SECTION_TALK,
-	[ACTION_SEARCH] = SECTION_LOOK,
-	[ACTION_SCOPE] = SECTION_LOOK,
-	[ACTION_ONLY_AGENT] = SECTION_LOOK,
-	[ACTION_ONLY_GROUP] = SECTION_LOOK,
-	[ACTION_ORDER] = SECTION_LOOK,
-	[ACTION_PREVIEW] = SECTION_LOOK,
-	[ACTION_PREVIEW_UP] = SECTION_LOOK,
-	[ACTION_PREVIEW_DOWN] = SECTION_LOOK,
-	[ACTION_COPY] = SECTION_LOOK,
-	[ACTION_WALL] = SECTION_LOOK,
-	[ACTION_NEW] = SECTION_MANAGE,
-	[ACTION_START] = SECTION_MANAGE,
-	[ACTION_STOP] = SECTION_MANAGE,
-	[ACTION_RESTART] = SECTION_MANAGE,
-	[ACTION_FORK] = SECTION_MANAGE,
-	[ACTION_RENAME] = SECTION_MANAGE,
-	[ACTION_MOVE] = SECTION_MANAGE,
-	[ACTION_LIMIT] = SECTION_MANAGE,
-	[ACTION_REMOVE] = SECTION_MANAGE,
-	[ACTION_UNDO] = SECTION_MANAGE,
-	[ACTION_PRUNE] = SECTION_MANAGE,
-	[ACTION_COMMAND] = SECTION_MANAGE,
-	[ACTION_CHOOSE] = SECTION_MANY,
-	[ACTION_RECOVER] = SECTION_MANY,
-};
-
 /* ---- lines ------------------------------------------------------------------------------------ */
 
 /* Of a column: a heading, or a row of an entry. */
@@ -128,27 +73,26 @@ static void add_text(struct help *help, const char *keys, const char *text)
 }
 
 static const struct help_entry mark_entries[] = {
-	{ ACTION_NONE, "held", "not restarted automatically" },
-	{ ACTION_NONE, "shared", "its conversation belongs to another session" },
+	{ ACTION_NONE, "held", "not restarted by itself" },
+	{ ACTION_NONE, "shared", "of another's conversation" },
 	{ ACTION_NONE, "box", "in a container" },
 	{ ACTION_NONE, "away", "on another machine" },
-	{ ACTION_NONE, "ended", "and it is undecided what becomes of its work" },
+	{ ACTION_NONE, "ended", "its work is undecided" },
 	{ ACTION_NONE, "wt", "in its own worktree" },
-	{ ACTION_NONE, "clone", "in its own clone, a repository" },
-	{ ACTION_NONE, "+", "chosen: the next action is for all of these" },
+	{ ACTION_NONE, "clone", "in its own clone" },
+	{ ACTION_NONE, "+", "chosen for the next action" },
 };
 
 static const struct help_entry session_entries[] = {
-	{ ACTION_NONE, "Ctrl-Q", "back to here; the agent goes on" },
-	{ ACTION_NONE, "Ctrl-B s", "to another session: a list opens over the agent" },
-	{ ACTION_NONE, "Ctrl-B N", "to the next session that waits for you" },
+	{ ACTION_NONE, "Ctrl-Q", "back; its agent runs on" },
+	{ ACTION_NONE, "Ctrl-B s", "a list of other sessions" },
+	{ ACTION_NONE, "Ctrl-B N", "to the next that waits" },
 };
 
 static const struct help_entry mouse_entries[] = {
-	{ ACTION_NONE, "1-9", "to the group of this number" },
-	{ ACTION_NONE, "Click",
-	  "goes to a line; on the selected one it attaches, or opens the group" },
-	{ ACTION_NONE, "Wheel", "moves in the list, or scrolls the preview" },
+	{ ACTION_NONE, "1-9", "to a group by its number" },
+	{ ACTION_NONE, "Click", "selects; once more: Enter" },
+	{ ACTION_NONE, "Wheel", "moves, or scrolls" },
 };
 
 static const struct help_entry wall_entries[] = {
@@ -163,19 +107,19 @@ static const struct help_entry wall_entries[] = {
 	{ ACTION_FIRST, NULL, "to the first tile" },
 	{ ACTION_LAST, NULL, "to the last tile" },
 	{ ACTION_ATTACH, NULL, "attach to the session" },
-	{ ACTION_NEXT_WAITING, NULL, "to the session that has waited longest, then the next" },
-	{ ACTION_APPROVE, NULL, "show the permission that the agent asks for, and give it" },
-	{ ACTION_DENY, NULL, "the same, and refuse it" },
+	{ ACTION_NEXT_WAITING, NULL, "to the next that waits" },
+	{ ACTION_APPROVE, NULL, "show and give a permission" },
+	{ ACTION_DENY, NULL, "show and refuse it" },
 	{ ACTION_HELP, NULL, "this help" },
 	{ ACTION_REDRAW, NULL, "draw the screen again" },
-	{ ACTION_SUSPEND, NULL, "back to the shell, until fg" },
-	{ ACTION_QUIT, NULL, "leave the wall; the sessions keep running" },
+	{ ACTION_SUSPEND, NULL, "to the shell, until fg" },
+	{ ACTION_QUIT, NULL, "leave; all keep running" },
 };
 
 static const struct help_entry wall_notes[] = {
-	{ ACTION_NONE, "Click", "selects a tile, and attaches to the selected one" },
+	{ ACTION_NONE, "Click", "selects; once more: Enter" },
 	{ ACTION_NONE, "Wheel", "turns pages" },
-	{ ACTION_NONE, "Double line", "the session waits for you, or is in error" },
+	{ ACTION_NONE, "Double line", "it needs you" },
 };
 
 static void add_entries(struct help *help, const char *heading, const struct help_entry *entries,
@@ -198,55 +142,45 @@ static void add_signs(struct help *help)
 		add_text(help, draw_sign(doing), doing_phrase(doing));
 }
 
-static void add_actions(struct help *help, enum section section, const char *heading)
+/* All from this action on, before another one. */
+static void add_actions(struct help *help, const char *heading, enum action first, enum action end)
 {
 	help->heading = heading;
-	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
-		const struct action_info *info = action_info((enum action)i);
-		cleanup_free char *keys = keymap_all(&help->ui->keymap, (enum action)i);
-		if (sections[i] == section && !strchr(info->name, '.'))
-			add_text(help, keys, info->help);
-	}
-}
-
-/* Where the keys differ from those of the list. */
-static void add_places(struct help *help)
-{
-	static const struct {
-		const char *heading, *prefix;
-	} places[] = {
-		{ "In a question (Enter and Esc always work)", "question." },
-		{ "In a line that you type", "line." },
-		{ "While you type a search", "search." },
-		{ "In the form for a new session", "form." },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		help->heading = places[i].heading;
-		for (size_t k = ACTION_NONE + 1; k < ACTION_COUNT; k++) {
-			const struct action_info *info = action_info((enum action)k);
-			cleanup_free char *keys = keymap_all(&help->ui->keymap, (enum action)k);
-			if (starts_with(info->name, places[i].prefix))
-				add_text(help, keys, info->help);
-		}
+	for (enum action i = first; i < end; i++) {
+		cleanup_free char *keys = keymap_all(&help->ui->keymap, i);
+		add_text(help, keys, action_info(i)->help);
 	}
 }
 
 static void add_all(struct help *help)
 {
 	static const struct {
-		enum section section;
 		const char *heading;
+		enum action first;
 	} parts[] = {
-		{ SECTION_MOVE, "Move" },     { SECTION_TALK, "Talk" }, { SECTION_LOOK, "Look" },
-		{ SECTION_MANAGE, "Manage" }, { SECTION_MANY, "Many" }, { SECTION_DECK, "Deck" },
+		{ "Move", ACTION_UP },
+		{ "Talk", ACTION_ATTACH },
+		{ "Look", ACTION_SEARCH },
+		{ "Manage", ACTION_NEW },
+		{ "Many", ACTION_CHOOSE },
+		{ "Deck", ACTION_PROFILE },
+		/* Where the keys differ from those of the list. */
+		{ "While you type for an agent", ACTION_AGENT_LEAVE },
+		{ "In a question (also Enter and Esc)", ACTION_QUESTION_NEXT },
+		{ "In a line that you type", ACTION_LINE_ACCEPT },
+		{ "While you type a search", ACTION_SEARCH_UP },
+		{ "In the form for a new session", ACTION_FORM_ACCEPT },
+		{ NULL, ACTION_WALL_NEXT },
 	};
 	add_signs(help);
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		add_actions(help, parts[i].section, parts[i].heading);
-	add_entries(help, "In a session", session_entries, ARRAY_SIZE(session_entries));
-	add_entries(help, "Mouse, and numbers", mouse_entries, ARRAY_SIZE(mouse_entries));
-	add_entries(help, "PLACE", mark_entries, ARRAY_SIZE(mark_entries));
-	add_places(help);
+	for (size_t i = 0; parts[i].heading; i++) {
+		add_actions(help, parts[i].heading, parts[i].first, parts[i + 1].first);
+		if (parts[i].first != ACTION_PROFILE)
+			continue;
+		add_entries(help, "In a session", session_entries, ARRAY_SIZE(session_entries));
+		add_entries(help, "Mouse, and numbers", mouse_entries, ARRAY_SIZE(mouse_entries));
+		add_entries(help, "PLACE", mark_entries, ARRAY_SIZE(mark_entries));
+	}
 }
 
 /* ---- pages ------------------------------------------------------------------------------------ */
