@@ -146,9 +146,7 @@ static int get_consent(struct app *app, bool *ret, struct error *err)
 static struct json_object *json_of_failure(const struct adopt_find *find, const struct error *err)
 {
 	struct json_object *object = json_of_find(find);
-	json_set_bool(object, "success", false);
-	json_set_string(object, "error", err->message);
-	json_set_string(object, "code", error_code_name(err->code));
+	json_set_failure(object, err);
 	return object;
 }
 

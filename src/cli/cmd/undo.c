@@ -45,9 +45,7 @@ static void tell_failure(const struct app *app, const struct error *why)
 		return;
 	}
 	cleanup_json struct json_object *object = json_object_new_object();
-	json_set_bool(object, "success", false);
-	json_set_string(object, "error", why->message);
-	json_set_string(object, "code", error_code_name(why->code));
+	json_set_failure(object, why);
 	print_json_line(object);
 }
 

@@ -207,9 +207,7 @@ static void report_failure(const struct app *app, const struct declared_fact *fa
 		return;
 	}
 	cleanup_json struct json_object *object = json_object_new_object();
-	json_set_bool(object, "success", false);
-	json_set_string(object, "error", why->message);
-	json_set_string(object, "code", error_code_name(why->code));
+	json_set_failure(object, why);
 	json_set_string(object, "id", fact->row->id);
 	json_set_string(object, "title", fact->row->title);
 	crew_add_members(object, members);

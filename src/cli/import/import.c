@@ -102,11 +102,8 @@ static void print_as_json(const struct import_order *order, const struct import_
 	add_hooks_as_json(order, hooked, object);
 	json_set(object, "sessions", list);
 	json_set(object, "sources", json_object_new_array());
-	if (failure) {
-		json_set_bool(object, "success", false);
-		json_set_string(object, "error", failure->message);
-		json_set_string(object, "code", error_code_name(failure->code));
-	}
+	if (failure)
+		json_set_failure(object, failure);
 	print_json(object);
 }
 

@@ -116,9 +116,7 @@ static int report_error(const struct app *app, const struct error *err)
 {
 	if (app->json) {
 		cleanup_json struct json_object *object = json_object_new_object();
-		json_set_bool(object, "success", false);
-		json_set_string(object, "error", err->message);
-		json_set_string(object, "code", error_code_name(err->code));
+		json_set_failure(object, err);
 		if (app->question) {
 			json_set_string(object, "question", app->question);
 			json_set_string(object, "consent", app->consent);

@@ -208,3 +208,10 @@ struct json_object *json_success(const char *id, const char *title)
 	json_set_string(object, "title", title);
 	return object;
 }
+
+void json_set_failure(struct json_object *object, const struct error *err)
+{
+	json_set_bool(object, "success", false);
+	json_set_string(object, "error", err->message);
+	json_set_string(object, "code", error_code_name(err->code));
+}

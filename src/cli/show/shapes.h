@@ -32,6 +32,8 @@ const char *comeback_rung(const struct instance *instance);
 
 /* {"success": true} with the id and title of a session. */
 struct json_object *json_success(const char *id, const char *title) MUST_USE;
+/* Set "success", "error" and "code". */
+void json_set_failure(struct json_object *object, const struct error *err);
 
 /* Set a time of clock_wall_us(); 0 or less: null. */
 void json_set_time(struct json_object *object, const char *key, int64_t wall_us);
