@@ -241,38 +241,44 @@ static void guest_usage(const struct place_run *run, struct place_usage *ret)
 	place_host.usage(&inside, ret);
 }
 
+/* What both do alike. */
+/* clang-format off */
+#define IN_A_CONTAINER \
+	.lost = "its container was stopped", \
+	.hook_program = CAPSULE_PROGRAMS "/agentdeck", \
+	.home = container_home, \
+	.presence = container_presence, \
+	.agent_is_live = container_agent_is_live, \
+	.is_empty = container_is_empty, \
+	.silence = container_silence, \
+	.watch = container_watch, \
+	.control_group = container_control_group, \
+	.nudge = container_nudge, \
+	.observe = container_observe, \
+	.lacks_window = container_lacks_window, \
+	.check_path = container_check_path, \
+	.probe = container_probe, \
+	.prepare = container_prepare, \
+	.run_command = container_run_command, \
+	.launch = container_launch, \
+	.open_window = container_open_window, \
+	.end = container_end, \
+	.end_unknown = container_end_unknown, \
+	.begin_attempt = container_begin_attempt, \
+	.pane_argv = container_pane_argv, \
+	.how_ended = container_how_ended, \
+	.end_daemons = container_end_daemons, \
+	.leave = container_leave, \
+	.exec = container_exec
+/* clang-format on */
+
 const struct place place_container = {
 	.name = PLACE_CONTAINER,
-	.lost = "its container was stopped",
-	.hook_program = CAPSULE_PROGRAMS "/agentdeck",
-	.home = container_home,
-	.presence = container_presence,
-	.agent_is_live = container_agent_is_live,
-	.is_empty = container_is_empty,
-	.silence = container_silence,
-	.watch = container_watch,
-	.control_group = container_control_group,
-	.nudge = container_nudge,
-	.observe = container_observe,
-	.lacks_window = container_lacks_window,
-	.check_path = container_check_path,
+	IN_A_CONTAINER,
 	.take_directory = container_take_directory,
-	.probe = container_probe,
-	.prepare = container_prepare,
-	.run_command = container_run_command,
-	.launch = container_launch,
 	.has_begun = container_has_begun,
-	.open_window = container_open_window,
-	.end = container_end,
-	.end_unknown = container_end_unknown,
 	.discard = container_discard,
 	.check_discard = container_check_discard,
-	.begin_attempt = container_begin_attempt,
-	.pane_argv = container_pane_argv,
-	.how_ended = container_how_ended,
-	.end_daemons = container_end_daemons,
-	.leave = container_leave,
-	.exec = container_exec,
 	.usage = container_usage,
 	.find_gaps = container_find_gaps,
 	.check_limit = container_check_limit,
@@ -283,34 +289,9 @@ const struct place place_container = {
 
 const struct place place_guest = {
 	.name = PLACE_GUEST,
-	.lost = "its container was stopped",
-	.hook_program = CAPSULE_PROGRAMS "/agentdeck",
-	.home = container_home,
-	.presence = container_presence,
-	.agent_is_live = container_agent_is_live,
-	.is_empty = container_is_empty,
-	.silence = container_silence,
-	.watch = container_watch,
-	.control_group = container_control_group,
-	.nudge = container_nudge,
-	.observe = container_observe,
-	.lacks_window = container_lacks_window,
-	.check_path = container_check_path,
+	IN_A_CONTAINER,
 	.take_directory = guest_take_directory,
-	.probe = container_probe,
-	.prepare = container_prepare,
-	.run_command = container_run_command,
-	.launch = container_launch,
-	.open_window = container_open_window,
-	.end = container_end,
-	.end_unknown = container_end_unknown,
 	.discard = guest_discard,
-	.begin_attempt = container_begin_attempt,
-	.pane_argv = container_pane_argv,
-	.how_ended = container_how_ended,
-	.end_daemons = container_end_daemons,
-	.leave = container_leave,
-	.exec = container_exec,
 	.usage = guest_usage,
 	.check_limit = guest_check_limit,
 	.set_limits = guest_set_limits,
