@@ -11,6 +11,7 @@
 #include "engine/workspace/bring.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define TREE "default/trees/" ID "/project"
@@ -387,6 +388,43 @@ static void a_submodule_of_a_clone_comes_along(void **state)
 	look_at_submodule(*state, WORKSPACE_CLONE);
 }
 
+/* Whose names of objects are longer.  The tree cannot be judged, and can be merged. */
+static void a_submodule_with_sha256_comes_along(void **state)
+{
+	struct desk *desk = *state;
+	setenv("GIT_DEFAULT_HASH", "sha256", 1);
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, WORKSPACE_CLONE);
+	do_sh(desk, "git init -q -b main new && cd new && echo n >n && " DO " n && cd ../" TREE
+		    " && " LOCAL " submodule --quiet add \"$OLDPWD\" new && " DO " new");
+	unsetenv("GIT_DEFAULT_HASH");
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	assert_lib(desk, "main");
+	do_sh(desk, "cd project && git submodule --quiet update --init && test -e new/n && "
+		    "test 64 = $(git -C new rev-parse HEAD | tr -d '\n' | wc -c)");
+}
+
+/* An agent can commit any number of them.  Each name for each path would take seconds. */
+static void each_of_many_submodules_has_its_name(void **state)
+{
+	enum { MANY = 40000, CPU_SECONDS_MOST = 2 };
+	struct desk *desk = *state;
+	cleanup_instance struct instance *unused UNUSED = plan(desk, WORKSPACE_CLONE);
+	cleanup_gitcmd_links struct gitcmd_links links = { 0 };
+	struct rusage before, after;
+	do_sh(desk, "cd project && c=$(git rev-parse HEAD) && seq 40000 -1 1 | "
+		    "sed 's/.*/[submodule \"name-&\"]\\n\\tpath = p.&/' >.gitmodules && "
+		    "git add .gitmodules && seq 40000 | sed \"s/.*/160000 $c 0\\tp.&/\" | "
+		    "git update-index --index-info && " MINE " commit -q -m many");
+	getrusage(RUSAGE_SELF, &before);
+	assert_int_equal(gitcmd_list_links(desk->cwd, NULL, "HEAD", &links, NULL), 0);
+	getrusage(RUSAGE_SELF, &after);
+	assert_in_range(after.ru_utime.tv_sec - before.ru_utime.tv_sec, 0, CPU_SECONDS_MOST);
+	assert_int_equal(links.count, MANY);
+	for (size_t i = 0; i < links.count; i++)
+		assert_string_equal(or_empty(links.items[i].name) + strlen("name-"),
+				    links.items[i].path + strlen("p."));
+}
+
 /* One that the agent has added. */
 static void a_new_submodule_can_be_checked_out(void **state)
 {
@@ -734,6 +772,8 @@ int main(void)
 		DESK_TEST(files_of_lfs_in_a_clone_are_merged_and_pushed),
 		DESK_TEST(a_submodule_of_a_worktree_comes_along),
 		DESK_TEST(a_submodule_of_a_clone_comes_along),
+		DESK_TEST(a_submodule_with_sha256_comes_along),
+		DESK_TEST(each_of_many_submodules_has_its_name),
 		DESK_TEST(a_new_submodule_can_be_checked_out),
 		DESK_TEST(a_submodule_that_others_cannot_get_is_not_pushed),
 		DESK_TEST(a_repository_that_is_no_submodule_is_refused),

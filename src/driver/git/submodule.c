@@ -13,10 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FETCH_MS = 60 * 60 * 1000 };
+enum { FETCH_MS = 60 * 60 * 1000, SHA1_LENGTH = 40 };
 
-#define NO_FILES "4b825dc642cb6eb9a060e54bf8d69288fbee4904" /* the tree that git has for it */
-#define KEPT     "refs/agentdeck/"
+#define KEPT "refs/agentdeck/"
 
 void gitcmd_links_free(struct gitcmd_links *links)
 {
@@ -48,7 +47,9 @@ static void take_links(const struct strbuf *output, struct gitcmd_links *ret)
 		if (sscanf(head, ":%*7s %7s %*64s %64s", mode, commit) != 2 ||
 		    !streq(mode, "160000"))
 			continue;
-		ret->items = xreallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
+		if (!(ret->count & (ret->count - 1))) /* 0, 1, 2, 4, ... */
+			ret->items = xreallocarray(ret->items, ret->count ? 2 * ret->count : 1,
+						   sizeof(*ret->items));
 		ret->items[ret->count++] = (struct gitcmd_link){ .path = xstrdup(path),
 								 .commit = xstrdup(commit) };
 	}
@@ -61,7 +62,21 @@ static bool is_name(const char *name)
 	return *name && !strstr(framed, "//") && !strstr(framed, "/../") && !strstr(framed, "/./");
 }
 
-/* "submodule.NAME.path", a newline and the path, each. */
+static int compare_links(const void *a, const void *b)
+{
+	return strcmp(((const struct gitcmd_link *)a)->path, ((const struct gitcmd_link *)b)->path);
+}
+
+/* NULL: none is there. */
+static struct gitcmd_link *find_link(const struct gitcmd_links *links, const char *path)
+{
+	const struct gitcmd_link wanted = { .path = (char *)path };
+	return links->count
+		       ? bsearch(&wanted, links->items, links->count, sizeof(wanted), compare_links)
+		       : NULL;
+}
+
+/* "submodule.NAME.path", a newline and the path, each.  An agent can write many of them. */
 static void take_names(const struct strbuf *output, struct gitcmd_links *links)
 {
 	static const char prefix[] = "submodule.", suffix[] = ".path";
@@ -73,10 +88,23 @@ static void take_names(const struct strbuf *output, struct gitcmd_links *links)
 		    strlen(key) < sizeof(prefix) + sizeof(suffix) - 1)
 			continue;
 		key[strlen(key) - strlen(suffix)] = '\0';
-		for (size_t i = 0; i < links->count; i++)
-			if (streq(links->items[i].path, path + 1) && is_name(key + strlen(prefix)))
-				replace_string(&links->items[i].name, key + strlen(prefix));
+		struct gitcmd_link *link = find_link(links, path + 1);
+		if (link && is_name(key + strlen(prefix)))
+			replace_string(&link->name, key + strlen(prefix));
 	}
+}
+
+/* The tree without files, whose name depends on the repository's kind of digest. */
+static int find_nothing(const char *repository, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(repository,
+			    (const char *const[]){ "hash-object", "-t", "tree", "/dev/null", NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	*ret = xstrdup(strbuf_text(&result.output));
+	(*ret)[strcspn(*ret, "\n")] = '\0';
+	return 0;
 }
 
 int gitcmd_list_links(const char *repository, const char *before, const char *after,
@@ -84,14 +112,18 @@ int gitcmd_list_links(const char *repository, const char *before, const char *af
 {
 	cleanup_gitcmd_links struct gitcmd_links links = { 0 };
 	cleanup_child_result struct child_result differences = { 0 }, names = { 0 };
-	cleanup_free char *blob = xasprintf("%s:.gitmodules", after);
+	cleanup_free char *blob = xasprintf("%s:.gitmodules", after), *nothing = NULL;
+	if (!before && find_nothing(repository, &nothing, err) < 0)
+		return -1;
 	if (gitcmd_must_run(repository,
 			    (const char *const[]){ "diff-tree", "-r", "-z", "--no-renames",
 						   "--ignore-submodules=none",
-						   before ? before : NO_FILES, after, NULL },
+						   before ? before : nothing, after, NULL },
 			    GITCMD_ASK_MS, &differences, err) < 0)
 		return -1;
 	take_links(&differences.output, &links);
+	if (links.count)
+		qsort(links.items, links.count, sizeof(*links.items), compare_links);
 	/* Without that file, none has a name. */
 	if (links.count &&
 	    gitcmd_run(repository,
@@ -122,10 +154,12 @@ static int fetch(const char *store, const char *from, const char *commit, struct
 static int make(const char *store, const char *from, const char *commit, struct error *err)
 {
 	cleanup_free char *part = xasprintf("%s.agentdeck-part", store);
+	const char *format = strlen(commit) == SHA1_LENGTH ? "--object-format=sha1"
+							   : "--object-format=sha256";
 	if (fs_remove_tree(AT_FDCWD, part, err) < 0 ||
 	    gitcmd_must_run("/",
-			    (const char *const[]){ "init", "--quiet", "--bare", "--template=", "--",
-						   part, NULL },
+			    (const char *const[]){ "init", "--quiet", "--bare",
+						   "--template=", format, "--", part, NULL },
 			    GITCMD_ASK_MS, NULL, err) < 0 ||
 	    gitcmd_must_run(part, (const char *const[]){ "config", "core.bare", "false", NULL },
 			    GITCMD_ASK_MS, NULL, err) < 0 ||
