@@ -28,6 +28,7 @@ static const struct store stores[] = {
 struct content {
 	const struct repository *repository;
 	const struct store *store;
+	const char *module;  /* as in struct survivors */
 	struct strvec names; /* sorted */
 	int64_t lost;
 	char *example; /* the first that is lost */
@@ -52,7 +53,8 @@ static void take(struct content *content, const char *directory, const char *nam
 					   : xasprintf("%s/%s", directory, name);
 	cleanup_free char *path = path_join(content->repository->common, below);
 	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    has(look->source_common, below, &status))
+	    has(look->source_common, below, &status) ||
+	    (content->module && has(content->module, below, &status)))
 		return;
 	for (size_t i = 0; i < look->remotes_here.count; i++)
 		if (has(look->remotes_here.items[i], below, &status))
@@ -238,7 +240,8 @@ static void add_finding(const struct content *content)
 	const struct repository *repository = content->repository;
 	const struct store *store = content->store;
 	cleanup_free char *from = path_join(repository->common, store->below);
-	cleanup_free char *objects = path_join(repository->look->source_common, store->below);
+	cleanup_free char *objects = path_join(
+		content->module ? content->module : repository->look->source_common, store->below);
 	cleanup_free char *target = xstrndup(objects,
 					     (size_t)(path_basename(objects) - objects) - 1);
 	char *const make[] = { (char[]){ "mkdir" }, (char[]){ "-p" }, target, NULL };
@@ -257,7 +260,9 @@ static void add_finding(const struct content *content)
 static void look_at_store(const struct repository *repository, const struct store *store,
 			  const struct commits *heads, const struct survivors *survivors)
 {
-	struct content content = { .repository = repository, .store = store };
+	struct content content = { .repository = repository,
+				   .store = store,
+				   .module = survivors->module };
 	list(&content, store->below, 0);
 	if (content.names.count)
 		qsort(content.names.items, content.names.count, sizeof(*content.names.items),

@@ -288,10 +288,10 @@ static char *module_at_home(const struct repository *repository)
 static int add_others(const struct repository *repository, struct survivors *survivors)
 {
 	const struct look *look = repository->look;
-	cleanup_free char *module = module_at_home(repository);
 	int r = add_other(repository, look->source_common, survivors);
-	if (r == 0 && module)
-		r = add_other(repository, module, survivors);
+	survivors->module = module_at_home(repository);
+	if (r == 0 && survivors->module)
+		r = add_other(repository, survivors->module, survivors);
 	for (size_t i = 0; r == 0 && i < look->remotes_here.count; i++) {
 		r = add_other(repository, look->remotes_here.items[i], survivors);
 		if (r == 0)
@@ -324,4 +324,5 @@ void survivors_free(struct survivors *survivors)
 	commits_free(&survivors->objects);
 	commits_free(&survivors->defaults);
 	commits_free(&survivors->uploaded);
+	free(survivors->module);
 }

@@ -11,6 +11,7 @@ struct survivors {
 	struct commits objects;  /* tags and others that are no commits; settled */
 	struct commits defaults; /* heads of default branches, where work is merged to */
 	struct commits uploaded; /* what Git LFS stores for these was not made here; settled */
+	char *module; /* Git directory of the same submodule in the source repository, or NULL */
 };
 
 /* Collect them.  False: the finding says why. */

@@ -5,9 +5,11 @@
  */
 #include "unit/tree-fixture.h"
 
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "driver/git/git.h"
 #include "engine/run/work.h"
+#include "engine/workspace/bring-internal.h"
 #include "engine/workspace/bring.h"
 
 #include <signal.h>
@@ -290,14 +292,44 @@ static void large_files_of_a_clone_come_along(void **state)
 	do_sh(desk, look);
 }
 
-/* With the real git-lfs, set up in both repositories. */
-static void look_at_lfs(struct desk *desk, enum workspace_kind kind)
+/* It costs an agent nothing to make one of any size. */
+static void a_large_file_that_does_not_fit_is_refused(void **state)
 {
-	static const char set_up[] = "git lfs install --local >/dev/null";
-	cleanup_instance struct instance *instance = NULL;
-	cleanup_bring_result struct bring_result result = { 0 };
-	cleanup_free char *remote = NULL;
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
+	cleanup_free char *name = xasprintf("%062d", 0);
+	cleanup_free char *make = xasprintf("cd " TREE "/.git && mkdir -p lfs/objects/ab/cd && "
+					    "truncate -s 8T lfs/objects/ab/cd/abcd%.60s",
+					    name);
+	do_sh(desk, make);
+	assert_refused(desk, instance, &plain, ERROR_SYSTEM, "8388608 MB");
+	do_sh(desk, "cd project && test ! -e b && test ! -e .git/lfs && "
+		    "! git rev-parse -q --verify agentdeck/fix-it && rm -r ../" TREE "/.git/lfs");
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+}
+
+static void large_files_are_copied_until_a_deadline(void **state)
+{
+	struct desk *desk = *state;
+	char digest[SHA256_TEXT_SIZE];
+	int64_t count = 0;
 	cleanup_error struct error err = { 0 };
+	cleanup_free char *from = xasprintf("%s/from", desk->root);
+	cleanup_free char *to = xasprintf("%s/to", desk->root);
+	cleanup_free char *make = xasprintf(
+		"d=%s && p=lfs/objects/$(echo $d | cut -c1-2)/$(echo $d | cut -c3-4) && "
+		"mkdir -p from/$p to && printf large >from/$p/$d",
+		sha256_text("large", digest));
+	do_sh(desk, make);
+	assert_int_equal(bring_copy_content(from, to, clock_ms(), &count, &err), -1);
+	assert_int_equal(err.code, ERROR_TIMEOUT);
+	do_sh(desk, "test -z \"$(find to -type f)\"");
+	assert_int_equal(bring_copy_content(from, to, clock_ms() + 60000, &count, NULL), 0);
+	assert_int_equal(count, 1);
+}
+
+static void need_lfs(void)
+{
 	cleanup_child_result struct child_result version = { 0 };
 	const struct child_request ask = {
 		.argv = (const char *const[]){ "git", "lfs", "version", NULL },
@@ -307,6 +339,17 @@ static void look_at_lfs(struct desk *desk, enum workspace_kind kind)
 		print_message("skipped: git-lfs is not installed\n");
 		skip();
 	}
+}
+
+/* With the real git-lfs, set up in both repositories. */
+static void look_at_lfs(struct desk *desk, enum workspace_kind kind)
+{
+	static const char set_up[] = "git lfs install --local >/dev/null";
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	cleanup_error struct error err = { 0 };
+	need_lfs();
 	cleanup_free char *script = xasprintf(
 		"cd project && %s && cd ../" TREE " && %s && git lfs track '*.bin' >/dev/null && "
 		"seq 10000 >large.bin && " DO " large && git -C ../../../../project init -q --bare "
@@ -386,6 +429,51 @@ static void a_submodule_of_a_worktree_comes_along(void **state)
 static void a_submodule_of_a_clone_comes_along(void **state)
 {
 	look_at_submodule(*state, WORKSPACE_CLONE);
+}
+
+/* With the real git-lfs. */
+static void look_at_lfs_in_submodule(struct desk *desk, enum workspace_kind kind)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_verdict struct verdict before = { 0 }, after = { 0 };
+	cleanup_bring_result struct bring_result result = { 0 };
+	cleanup_free char *remote = NULL;
+	cleanup_error struct error err = { 0 };
+	need_lfs();
+	instance = begin_with_submodule(desk, kind);
+	do_sh(desk, "git -C project/lib lfs install --local >/dev/null && cd " TREE "/lib && "
+		    "git lfs install --local >/dev/null && git lfs track '*.bin' >/dev/null && "
+		    "seq 10000 >large.bin && " DO " large && cd .. && " DO " large");
+	assert_int_equal(tree_judge(&desk->deck, instance, &before, NULL), 0);
+	assert_false(verdict_is_safe(&before));
+	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	do_sh(desk, "cd project && git submodule --quiet update && seq 10000 | cmp - lib/large.bin "
+		    "&& git -C lib show HEAD:large.bin | grep -q '^oid sha256:' && "
+		    "test -z \"$(git status --porcelain)\"");
+	assert_int_equal(tree_judge(&desk->deck, instance, &after, NULL), 0);
+	if (!verdict_is_safe(&after))
+		fail_msg("%s", verdict_line(&after));
+	/* The words of the message send the content, too. */
+	do_sh(desk, "git init -q --bare remote && git -C project remote add origin ../remote");
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
+	cleanup_free char *words = xstrdup(strstr(err.message, "with git -C ") + strlen("with "));
+	*strstr(words, ", or fetch") = '\0';
+	cleanup_free char *push = xasprintf(
+		"git init -q --bare libs && words='%s' && eval \"$(echo \"$words\" | "
+		"sed \"s|ADDRESS|file://$PWD/libs|g; s|NAME|new|\") 2>&1\" && "
+		"seq 10000 | cmp - libs/lfs/objects/*/*/* && test -n \"$(git -C libs for-each-ref)\"",
+		words);
+	do_sh(desk, push);
+}
+
+static void files_of_lfs_in_a_submodule_of_a_worktree_are_merged(void **state)
+{
+	look_at_lfs_in_submodule(*state, WORKSPACE_WORKTREE);
+}
+
+static void files_of_lfs_in_a_submodule_of_a_clone_are_merged(void **state)
+{
+	look_at_lfs_in_submodule(*state, WORKSPACE_CLONE);
 }
 
 /* Whose names of objects are longer.  The tree cannot be judged, and can be merged. */
@@ -768,10 +856,14 @@ int main(void)
 		DESK_TEST(another_branch_can_be_the_target),
 		DESK_TEST(a_branch_with_other_commits_is_not_replaced),
 		DESK_TEST(large_files_of_a_clone_come_along),
+		DESK_TEST(a_large_file_that_does_not_fit_is_refused),
+		DESK_TEST(large_files_are_copied_until_a_deadline),
 		DESK_TEST(files_of_lfs_in_a_worktree_are_merged_and_pushed),
 		DESK_TEST(files_of_lfs_in_a_clone_are_merged_and_pushed),
 		DESK_TEST(a_submodule_of_a_worktree_comes_along),
 		DESK_TEST(a_submodule_of_a_clone_comes_along),
+		DESK_TEST(files_of_lfs_in_a_submodule_of_a_worktree_are_merged),
+		DESK_TEST(files_of_lfs_in_a_submodule_of_a_clone_are_merged),
 		DESK_TEST(a_submodule_with_sha256_comes_along),
 		DESK_TEST(each_of_many_submodules_has_its_name),
 		DESK_TEST(a_new_submodule_can_be_checked_out),

@@ -5,16 +5,20 @@
  */
 #include "engine/workspace/bring-internal.h"
 
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 16, DIGEST = SHA256_TEXT_SIZE - 1 };
+/* SPARED: one in so many blocks of the file system stays free. */
+enum { CHUNK = 1 << 16, DIGEST = SHA256_TEXT_SIZE - 1, SPARED = 20 };
 
 #define HEX       "0123456789abcdef"
 #define TEMPORARY ".agentdeck-copy"
@@ -35,6 +39,7 @@ struct copying {
 	int from;           /* the clone's */
 	int to;             /* the repository's, or its Git directory if that has none yet */
 	const char *prefix; /* of a path below the latter */
+	int64_t deadline_ms;
 	int64_t count;
 };
 
@@ -59,14 +64,47 @@ static bool is_in_place(const struct store *store, const char *path)
 	return store->levels == 2 ? streq(path, end) : ends_with(path, end);
 }
 
-/* Returns whether the copy has that digest. */
-static int copy_bytes(int from, int to, const char *digest, bool *ret, struct error *err)
+static int check_time(const struct copying *copying, struct error *err)
+{
+	return clock_left_ms(copying->deadline_ms) > 0
+		       ? 0
+		       : error_set(err, ERROR_TIMEOUT,
+				   "its large files are not all copied in time: try again, and the "
+				   "rest is copied");
+}
+
+/* The agent chooses the size, also that of a file with holes. */
+static int check_space(const struct copying *copying, const char *path, int64_t size,
+		       struct error *err)
+{
+	struct statvfs space;
+	cleanup_free char *shown = visible(path);
+	if (fstatvfs(copying->to, &space) < 0)
+		return error_set_file(err, errno, "find out how much space is free");
+	const uint64_t spared = space.f_blocks / SPARED;
+	const uint64_t blocks = space.f_bavail > spared ? space.f_bavail - spared : 0;
+	return (uint64_t)size / space.f_frsize < blocks
+		       ? 0
+		       : error_set(err, ERROR_SYSTEM,
+				   "%s of its clone has %" PRId64 " MB, and there is no space for "
+				   "that: free some, or delete the file in the clone",
+				   shown, size >> 20);
+}
+
+/* At most so many bytes, as the file can grow meanwhile.  Returns whether they have that digest. */
+static int copy_bytes(const struct copying *copying, int from, int to, int64_t size,
+		      const char *digest, bool *ret, struct error *err)
 {
 	char buffer[CHUNK], found[SHA256_TEXT_SIZE];
 	struct sha256 hash;
-	ssize_t n;
+	ssize_t n = 0;
 	sha256_begin(&hash);
-	while ((n = read(from, buffer, sizeof(buffer))) > 0) {
+	for (; size > 0; size -= n) {
+		if (check_time(copying, err) < 0)
+			return -1;
+		n = read(from, buffer, size < CHUNK ? (size_t)size : CHUNK);
+		if (n <= 0)
+			break;
 		sha256_add(&hash, buffer, (size_t)n);
 		if (fs_write_all(to, buffer, (size_t)n, "a large file", err) < 0)
 			return -1;
@@ -93,15 +131,18 @@ static int make_directory_of(int above, const char *path)
 }
 
 /* Under its name, and with its directories, only when it is known to be right. */
-static int copy_file(struct copying *copying, int from, const char *path, struct error *err)
+static int copy_file(struct copying *copying, int from, const char *path, int64_t size,
+		     struct error *err)
 {
 	bool has_name = false, is_right = false;
+	if (check_space(copying, path, size, err) < 0)
+		return -1;
 	/* One that was killed can have left it. */
 	(void)unlinkat(copying->to, TEMPORARY, 0);
 	cleanup_close int to = fs_open_new(copying->to, TEMPORARY, &has_name);
 	if (to < 0)
 		return error_set_file(err, errno, "make a copy of %s", path);
-	int r = copy_bytes(from, to, digest_in(path_basename(path)), &is_right, err);
+	int r = copy_bytes(copying, from, to, size, digest_in(path_basename(path)), &is_right, err);
 	if (r == 0 && is_right) {
 		cleanup_close int directory = make_directory_of(copying->to, path);
 		if (directory < 0 || fchmod(to, copying->store->mode) < 0 || fs_flush(to) < 0 ||
@@ -125,7 +166,7 @@ static int take(struct copying *copying, const char *path, struct error *err)
 	cleanup_close int file = fs_open_beneath(copying->from, path, O_RDONLY | O_NONBLOCK);
 	if (file < 0 || fstat(file, &status) < 0 || !S_ISREG(status.st_mode))
 		return 0;
-	return copy_file(copying, file, target, err);
+	return copy_file(copying, file, target, status.st_size, err);
 }
 
 /* An agent's other names become nothing in the repository. */
@@ -136,7 +177,7 @@ static int copy_level(struct copying *copying, const char *path, unsigned level,
 					       O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return 0;
-	if (fs_list(fd, &names, err) < 0)
+	if (check_time(copying, err) < 0 || fs_list(fd, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
 		cleanup_free char *below = *path ? path_join(path, names.items[i])
@@ -149,14 +190,18 @@ static int copy_level(struct copying *copying, const char *path, unsigned level,
 }
 
 /* No link on the way, in the clone; a link of the user's is followed. */
-static int copy_store(int clone, int common, const struct store *store, int64_t *count,
-		      struct error *err)
+static int copy_store(int clone, int common, const struct store *store, int64_t deadline_ms,
+		      int64_t *count, struct error *err)
 {
 	cleanup_free char *prefix = xasprintf("%s/", store->below);
 	cleanup_close int from = fs_open_beneath(clone, store->below, O_RDONLY | O_DIRECTORY);
 	cleanup_close int to = fs_openat(common, store->below, O_RDONLY | O_DIRECTORY | O_CLOEXEC,
 					 0);
-	struct copying copying = { store, from, to < 0 ? common : to, to < 0 ? prefix : "", 0 };
+	struct copying copying = { .store = store,
+				   .from = from,
+				   .to = to < 0 ? common : to,
+				   .prefix = to < 0 ? prefix : "",
+				   .deadline_ms = deadline_ms };
 	if (from < 0)
 		return 0;
 	const int r = copy_level(&copying, "", 0, err);
@@ -164,7 +209,8 @@ static int copy_store(int clone, int common, const struct store *store, int64_t 
 	return r;
 }
 
-int bring_copy_content(const char *directory, const char *common, int64_t *ret, struct error *err)
+int bring_copy_content(const char *directory, const char *common, int64_t deadline_ms, int64_t *ret,
+		       struct error *err)
 {
 	int64_t count = 0;
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -173,7 +219,7 @@ int bring_copy_content(const char *directory, const char *common, int64_t *ret, 
 	if (from < 0 || to < 0)
 		return error_set_file(err, errno, "open %s", from < 0 ? directory : common);
 	for (size_t i = 0; i < ARRAY_SIZE(stores); i++)
-		if (copy_store(from, to, &stores[i], &count, err) < 0)
+		if (copy_store(from, to, &stores[i], deadline_ms, &count, err) < 0)
 			return error_prefix(err, "%s", common);
 	*ret = count;
 	return 0;

@@ -5,11 +5,14 @@
  */
 #include "engine/workspace/bring-internal.h"
 
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "driver/git/git.h"
 
 #include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { DEPTH_MOST = 8 };
 
@@ -32,10 +35,23 @@ static int refuse_nameless(const struct gitcmd_link *link, struct error *err)
 			 shown);
 }
 
+/* git push sends the pointers of Git LFS only, where its hook is not set up. */
+static char *push_text(const char *store, const char *commit)
+{
+	cleanup_free char *where = visible(store), *objects = path_join(store, "lfs/objects");
+	cleanup_free char *content = access(objects, F_OK) == 0
+					     ? xasprintf("git -C %s lfs push ADDRESS %.12s && ",
+							 where, commit)
+					     : NULL;
+	return xasprintf("%sgit -C %s push ADDRESS %.12s:refs/heads/NAME", or_empty(content), where,
+			 commit);
+}
+
 static int check_remote(const char *store, const struct gitcmd_link *link, struct error *err)
 {
 	cleanup_strvec struct strvec holders = { 0 };
-	cleanup_free char *shown = visible(link->path), *where = visible(store);
+	cleanup_free char *shown = visible(link->path);
+	cleanup_free char *command = push_text(store, link->commit);
 	if (gitcmd_find_holders(store, link->commit, &holders, err) < 0)
 		return -1;
 	for (size_t i = 0; i < holders.count; i++)
@@ -43,9 +59,8 @@ static int check_remote(const char *store, const struct gitcmd_link *link, struc
 			return 0;
 	return error_set(err, ERROR_INVALID,
 			 "commit %.12s of the submodule %s is on no remote that your repository "
-			 "knows: push it first, with git -C %s push ADDRESS "
-			 "%.12s:refs/heads/NAME, or fetch it there",
-			 link->commit, shown, where, link->commit);
+			 "knows: push it first, with %s, or fetch it there",
+			 link->commit, shown, command);
 }
 
 static bool is_repository(const char *directory)
@@ -91,7 +106,8 @@ static int bring(const struct bring_modules *modules, const struct gitcmd_link *
 	/* Its tree does not have it either: it was not made there. */
 	if (r == GIT_ABSENT)
 		return 0;
-	if (r < 0 || (from && bring_copy_content(from, store, &copied, err) < 0))
+	if (r < 0 ||
+	    (from && bring_copy_content(from, store, modules->deadline_ms, &copied, err) < 0))
 		return error_prefix(err, "the submodule %s", link->path);
 	log_info("the submodule %s: %s is in %s", link->path, link->commit, store);
 	if (modules->is_push && check_remote(store, link, err) < 0)
@@ -101,8 +117,19 @@ static int bring(const struct bring_modules *modules, const struct gitcmd_link *
 					     .to = store,
 					     .after = link->commit,
 					     .is_push = modules->is_push,
+					     .deadline_ms = modules->deadline_ms,
 					     .depth = modules->depth + 1 };
 	return bring_modules(&inner, err);
+}
+
+/* An agent can nest many in many. */
+static int check_time(const struct bring_modules *modules, struct error *err)
+{
+	return clock_left_ms(modules->deadline_ms) > 0
+		       ? 0
+		       : error_set(err, ERROR_TIMEOUT,
+				   "its submodules are not all fetched in time: try again, and the "
+				   "rest is fetched");
 }
 
 int bring_modules(const struct bring_modules *modules, struct error *err)
@@ -113,7 +140,7 @@ int bring_modules(const struct bring_modules *modules, struct error *err)
 	if (gitcmd_list_links(modules->to, modules->before, modules->after, &links, err) < 0)
 		return -1;
 	for (size_t i = 0; i < links.count; i++)
-		if (bring(modules, &links.items[i], err) < 0)
+		if (check_time(modules, err) < 0 || bring(modules, &links.items[i], err) < 0)
 			return -1;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/workspace/bring.h"
 
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "driver/git/git.h"
@@ -11,7 +12,8 @@
 
 #include <unistd.h>
 
-enum { REQUEST_MS = 30 * 1000 };
+/* BRING_MS: of submodules, and of what Git LFS and git-annex store. */
+enum { REQUEST_MS = 30 * 1000, BRING_MS = 60 * 60 * 1000 };
 
 void bring_result_free(struct bring_result *result)
 {
@@ -42,7 +44,8 @@ static int check_state(const char *state, struct error *err)
 }
 
 static int fetch_modules(const struct workspace *workspace, const char *directory,
-			 const char *common, const char *commit, bool is_push, struct error *err)
+			 const char *common, const char *commit, bool is_push, int64_t deadline_ms,
+			 struct error *err)
 {
 	bool has_base = false;
 	/* The agent may have left its history behind. */
@@ -53,7 +56,8 @@ static int fetch_modules(const struct workspace *workspace, const char *director
 					       .to = common,
 					       .before = has_base ? workspace->base : NULL,
 					       .after = commit,
-					       .is_push = is_push };
+					       .is_push = is_push,
+					       .deadline_ms = deadline_ms };
 	return bring_modules(&modules, err);
 }
 
@@ -129,12 +133,13 @@ static int fetch_clone(const struct workspace *workspace, const char *common, bo
 {
 	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
 	cleanup_free char *directory = path_join(workspace->path, ".git");
+	const int64_t deadline_ms = clock_ms() + BRING_MS;
 	int64_t copied = 0;
 	if (gitcmd_look_at_branch(workspace->source, workspace->branch, NULL, &branch, err) < 0 ||
 	    check_clone(workspace, &ret->commit, err) < 0 ||
 	    gitcmd_fetch_home(workspace->source, workspace->path, err) < 0 ||
-	    bring_copy_content(directory, common, &copied, err) < 0 ||
-	    fetch_modules(workspace, directory, common, ret->commit, is_push, err) < 0)
+	    bring_copy_content(directory, common, deadline_ms, &copied, err) < 0 ||
+	    fetch_modules(workspace, directory, common, ret->commit, is_push, deadline_ms, err) < 0)
 		return -1;
 	if (copied)
 		log_info("%lld large files copied from %s", (long long)copied, workspace->path);
@@ -169,7 +174,7 @@ static int fetch_worktree(const struct instance *instance, const char *common, b
 	if (find_in_worktree(instance, ret, err) < 0 || gitcmd_mend_record(&tree, &record, err) < 0)
 		return -1;
 	return record ? fetch_modules(instance->workspace, record, common, ret->commit, is_push,
-				      err)
+				      clock_ms() + BRING_MS, err)
 		      : 0;
 }
 
