@@ -24,6 +24,8 @@ static const struct {
 	[ERROR_CHILD] = { "CHILD_FAILED", 1 },
 	[ERROR_TIMEOUT] = { "TIMEOUT", 1 },
 	[ERROR_DELIVERY] = { "DELIVERY_FAILED", 1 },
+	[ERROR_UNREACHABLE] = { "UNREACHABLE", 69 },
+	[ERROR_UNKNOWN] = { "UNKNOWN", 70 },
 	[ERROR_SYSTEM] = { "SYSTEM", 1 },
 };
 _Static_assert(ARRAY_SIZE(codes) == ERROR_CODE_COUNT, "a code without a name");

@@ -31,6 +31,8 @@ enum error_code {
 	ERROR_CHILD,       /* a program was run and failed */
 	ERROR_TIMEOUT,     /* no answer within the deadline: unknown, not dead */
 	ERROR_DELIVERY,    /* a message could not be proven to have arrived */
+	ERROR_UNREACHABLE, /* another host does not answer, and nothing was done; exit status 69 */
+	ERROR_UNKNOWN,     /* whether a change was done is not known: ask; exit status 70 */
 	ERROR_SYSTEM,      /* the operating system refused */
 	ERROR_CODE_COUNT
 };

@@ -168,7 +168,7 @@ case_the_configuration_document_has_every_key() {
 	diff <(agentdeck config get --json | sed -n 's/^ *"key": *"\(.*\)",$/\1/p' | sort) \
 		<(awk -F '`' '
 			/^## / { table = $2; gsub(/[][]/, "", table) }
-			/^## `\[(groups|roles)\]`$/ { print table }
+			/^## `\[(groups|roles|hosts)\]`$/ { print table }
 			/^### / {
 				for (i = 2; i <= NF; i += 2)
 					if ($i ~ /^\[/) { gsub(/[][]/, "", $i); print $i }
@@ -177,9 +177,9 @@ case_the_configuration_document_has_every_key() {
 	# shellcheck disable=SC2016 # the quoted backticks are those of the document
 	diff <(agentdeck config get --json | sed -n 's/^ *"key": *"\(.*\)",$/\1/p' | sort) \
 		<(sed -n '/^```toml/,/^```$/p' "$document" | awk '
-			/^\[/ { table = $1; gsub(/[][]/, "", table); if (table ~ /^(resume.agents|tmux.options|roles|groups)$/) print table; next }
+			/^\[/ { table = $1; gsub(/[][]/, "", table); if (table ~ /^(resume.agents|tmux.options|roles|hosts|groups)$/) print table; next }
 			match($0, /^(# )?[a-z_]+ = /) { key = $0; sub(/^# /, "", key); sub(/ .*/, "", key); print (table ? table "." : "") key }' |
-			grep -Ev '^(resume.agents|tmux.options|roles|groups)\.' | sort) || fail "keys of the complete example"
+			grep -Ev '^(resume.agents|tmux.options|roles|hosts|groups)\.' | sort) || fail "keys of the complete example"
 }
 
 case_session_commands_work_without_the_word() {

@@ -16,6 +16,7 @@
 
 const struct command_option global_options[] = {
 	OPTION_PROFILE,
+	{ 'H', "host", "HOST", "run the command on this host of config.toml", TO_APP_TEXT(host) },
 	{ 'v', "version", NULL, "print the version", TO_APP_FLAG(wants_version) },
 	{ 'h', "help", NULL, "print a summary of the commands", TO_APP_FLAG(wants_help) },
 	{ 0 },

@@ -30,6 +30,7 @@ enum value_kind {
 	VALUE_GROUP,
 	VALUE_PROFILE,
 	VALUE_DIRECTORY,
+	VALUE_HOST,
 	VALUE_ROLE, /* a name of [roles], or a directory */
 	VALUE_FILE,
 	VALUE_PROGRAM,
@@ -181,6 +182,8 @@ struct app {
 	enum command_kind kind;        /* of the command, with these options */
 	void *options;                 /* the command's own struct, filled */
 	const char *profile;           /* NULL: the default */
+	const char *host;              /* NULL: not given */
+	size_t command_at;             /* the index of its first word in words */
 	bool json, takes_over, quiet, wants_help, wants_version;
 	bool is_bare;         /* the line has no command */
 	bool every;           /* --all */

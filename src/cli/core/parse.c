@@ -331,6 +331,7 @@ static int read_line(const struct parser *parser, int argc, char *argv[], struct
 	set_add(&set, global_options);
 	if (skip_options(parser, &set, &argc, &argv, err) < 0)
 		return -1;
+	app->command_at = (size_t)optind - 1;
 	if (app->wants_help || app->wants_version || (argc == 0 && parser->place))
 		return 0;
 	char without[] = WITHOUT_COMMAND, *alone[] = { without, NULL };
@@ -359,6 +360,7 @@ int parse_command_line(struct app *app, int argc, char *argv[], struct error *er
 	if (other && !app->wants_help) {
 		free(app->options);
 		app->command = other;
+		app->kind = other->kind;
 		make_options(app);
 	}
 	return 0;

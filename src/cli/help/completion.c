@@ -23,7 +23,7 @@ static enum value_kind kind_of(const char *placeholder)
 	static const char *const placeholders[] = {
 		[VALUE_SESSION] = "SESSION", [VALUE_AGENT] = "AGENT",    [VALUE_GROUP] = "GROUP",
 		[VALUE_PROFILE] = "PROFILE", [VALUE_DIRECTORY] = "PATH", [VALUE_FILE] = "FILE",
-		[VALUE_COMMAND] = "COMMAND", [VALUE_KEY] = "KEY",
+		[VALUE_COMMAND] = "COMMAND", [VALUE_KEY] = "KEY",        [VALUE_HOST] = "HOST",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(placeholders); i++)
 		if (placeholders[i] && streq(placeholders[i], placeholder))

@@ -274,6 +274,11 @@ static int put_kind(const struct candidates *to, struct app *app, const struct a
 	case VALUE_ROLE:
 		put_roles(to, &app->deck.settings.roles);
 		return 0;
+	case VALUE_HOST:
+		for (size_t i = 0; i < app->deck.settings.hosts.count; i++)
+			candidates_put(to, app->deck.settings.hosts.items[i].name,
+				       app->deck.settings.hosts.items[i].ssh);
+		return 0;
 	case VALUE_PROFILE:
 		return put_profiles(to, app, err);
 	case VALUE_COMMAND:

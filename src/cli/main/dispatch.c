@@ -5,6 +5,7 @@
 #include "base/version.h"
 #include "cli/core/parse.h"
 #include "cli/help/help.h"
+#include "cli/main/route.h"
 #include "cli/show/output.h"
 #include "cli/show/progress.h"
 #include "engine/deck/stages.h"
@@ -132,9 +133,8 @@ static int report_error(const struct app *app, const struct error *err)
 	return error_exit_status(err->code);
 }
 
-static int run_command(struct app *app, struct error *err)
+static int run_here(struct app *app, struct error *err)
 {
-	settle_signals(app->command);
 	int r = open_needs(app, err);
 	if (r == 0)
 		r = app->command->run(app, err);
@@ -145,6 +145,13 @@ static int run_command(struct app *app, struct error *err)
 	if (r < 0)
 		log_error("%s: %s", app->command->name, err->message);
 	return r;
+}
+
+static int run_command(struct app *app, const struct strvec *words, struct error *err)
+{
+	settle_signals(app->command);
+	const int r = route_command(app, words, err);
+	return r == ROUTE_HERE ? run_here(app, err) : r;
 }
 
 /* Help that the user asked for goes to standard output.  Else the command is missing. */
@@ -191,6 +198,7 @@ int dispatch(int argc, char *argv[])
 	error_on_second(log_second_error);
 #endif
 	cleanup_app struct app app = { .words = (const char *const *)argv + 1 };
+	cleanup_strvec struct strvec words = { 0 };
 	cleanup_error struct error err = { 0 };
 
 	settle_process();
@@ -198,12 +206,14 @@ int dispatch(int argc, char *argv[])
 	/* An error in the command line is JSON, too. */
 	for (int i = 1; i < argc && !streq(argv[i], "--"); i++)
 		app.json |= streq(argv[i], "--json");
+	/* The parser moves the words, and overwrites those of a message. */
+	strvec_push_array(&words, (const char *const *)argv + 1);
 	int r = parse_command_line(&app, argc, argv, &err);
 	if (r == 0 && app.wants_version)
 		print_version(&app);
 	else if (r == 0 && (app.wants_help || !app.command))
 		r = explain(&app);
 	else if (r == 0)
-		r = run_command(&app, &err);
+		r = run_command(&app, &words, &err);
 	return check_output(r < 0 ? report_error(&app, &err) : r);
 }

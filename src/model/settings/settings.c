@@ -78,6 +78,7 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->tmux.options);
 	strvec_clear(&settings->resume_by_agent);
 	strvec_clear(&settings->roles);
+	remotes_free(&settings->hosts);
 	free(settings->tmux.detach_key);
 	free(settings->tmux.switch_key);
 	free(settings->tmux.next_key);
@@ -819,6 +820,9 @@ const struct toml_key settings_keys[] = {
 	    .max = LONGEST_WINDOW_S, .about = "seconds that it may take"),
 	TABLE("roles", store_roles, roles, .about = "names of roles, and where each one is",
 	      .example = "api = { source = \"~/src/api\" }"),
+	TABLE("hosts", settings_store_hosts, hosts,
+	      .about = "other machines, for -H and HOST:SESSION",
+	      .example = "gpu1 = { ssh = \"ann@gpu1.example.org\" }"),
 	TABLE("groups", store_groups, groups,
 	      .about = "limits and more for the sessions of a group",
 	      .example = "work.limits = { memory_max = \"8G\" }"),

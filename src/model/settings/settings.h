@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "model/host/remote.h"
 #include "model/session/look.h"
 #include "model/settings/limits.h"
 
@@ -67,6 +68,7 @@ struct settings {
 	} tmux;
 	struct limits limits; /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
 	struct strvec roles;  /* name, source, name, source: [roles.NAME] */
+	struct remotes hosts; /* [hosts.NAME] ssh = "NAME", program = "agentdeck", timeout = 15 */
 	struct container_defaults container; /* [container] image = "debian:12", engine, ... */
 	struct workspace_defaults workspace; /* [workspace] copy = [".env"], setup = ["npm", "ci"] */
 	char *workspace_root;    /* [workspace] root = "~/trees"; NULL: below the state */

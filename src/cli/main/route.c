@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/main/route.h"
+
+#include "base/child.h"
+#include "cli/main/far.h"
+#include "engine/hosts/hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENV_HOST "AGENTDECK_HOST"
+
+/* ssh's exit status when it fails; no command of agentdeck has it. */
+enum { SSH_FAILED = 255 };
+
+struct target {
+	const struct remote *remote; /* NULL: this machine */
+	bool is_given;               /* by the command line */
+};
+
+/* Is the operand at this index a session, by the synopsis? */
+static bool is_session(const struct command *command, size_t index)
+{
+	for (const char *word = command->arguments; *word;) {
+		const size_t length = strcspn(word, " ");
+		if (index == 0 || memmem(word, length, "...", 3))
+			return memmem(word, length, "SESSION", 7) != NULL;
+		index--;
+		word += length + strspn(word + length, " ");
+	}
+	return false;
+}
+
+static bool may_name_host(const struct app *app)
+{
+	for (size_t i = 0; i < app->operands.count; i++)
+		if (strchr(app->operands.items[i], ':') && is_session(app->command, i))
+			return true;
+	return app->host || !is_empty(getenv(ENV_HOST));
+}
+
+static int find(const struct remotes *remotes, const char *name, const struct remote **ret,
+		struct error *err)
+{
+	cleanup_free char *shown = visible(name);
+	*ret = remotes_find(remotes, name);
+	return *ret || streq(name, REMOTE_HERE)
+		       ? 0
+		       : error_set(err, ERROR_NOT_FOUND,
+				   "there is no host '%s': agentdeck host list shows them", shown);
+}
+
+/* Take the hosts out of the operands, and out of the same words of the line. */
+static int split_operands(struct app *app, const struct remotes *remotes, struct strvec *words,
+			  struct target *target, struct error *err)
+{
+	for (size_t i = 0; i < app->operands.count; i++) {
+		const struct remote *remote;
+		const char *session;
+		cleanup_free char *operand = xstrdup(app->operands.items[i]);
+		if (!is_session(app->command, i) ||
+		    !remotes_split(remotes, operand, &remote, &session))
+			continue;
+		if (target->is_given && target->remote != remote)
+			return error_set(err, ERROR_USAGE,
+					 "%s: one command works on one host: name each of the "
+					 "others in a command of its own",
+					 operand);
+		*target = (struct target){ remote, true };
+		replace_string(&app->operands.items[i], session);
+		for (size_t j = 0; j < words->count && !streq(words->items[j], "--"); j++)
+			if (streq(words->items[j], operand))
+				replace_string(&words->items[j], session);
+	}
+	return 0;
+}
+
+static int find_target(struct app *app, const struct remotes *remotes, struct strvec *words,
+		       struct target *ret, struct error *err)
+{
+	const char *usual = getenv(ENV_HOST);
+	if (app->host && find(remotes, app->host, &ret->remote, err) < 0)
+		return -1;
+	ret->is_given = app->host;
+	if (split_operands(app, remotes, words, ret, err) < 0)
+		return -1;
+	if (ret->is_given || is_empty(usual))
+		return 0;
+	return find(remotes, usual, &ret->remote, err) < 0 ? error_prefix(err, ENV_HOST) : 0;
+}
+
+/* The words for the other side, which must not go on to a host of its own. */
+static void make_words(const struct app *app, const struct strvec *line, struct strvec *ret)
+{
+	strvec_push_array(ret, (const char *const[]){ "-H", REMOTE_HERE, NULL });
+	if (app->profile)
+		strvec_push_array(ret, (const char *const[]){ "-p", app->profile, NULL });
+	if (app->is_bare && app->kind != COMMAND_TERMINAL)
+		strvec_push(ret, app->command->name);
+	for (size_t i = app->command_at; i < line->count; i++)
+		strvec_push(ret, line->items[i]);
+}
+
+/* Standard input goes along only where a word says that it is read: else a loop over the lines of
+ * a file would lose them to its first command. */
+static bool reads_input(const struct strvec *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (streq(words->items[i], "-") || ends_with(words->items[i], "=-"))
+			return true;
+	return false;
+}
+
+static int run_there(struct app *app, struct deck *deck, const struct remote *remote,
+		     const struct strvec *words, struct error *err)
+{
+	cleanup_link struct link *link = NULL;
+	cleanup_error struct error why = { 0 };
+	int status;
+	if (hosts_open(deck, remote, &link, err) < 0)
+		return -1;
+	const struct far_order order = { .link = link,
+					 .words = words,
+					 .via = remote->name,
+					 .json = app->json,
+					 .input = reads_input(words) ? STDIN_FILENO : -1 };
+	if (far_run(&order, &status, &why) == 0)
+		return status;
+	if (why.code != ERROR_UNREACHABLE)
+		return error_set(err, why.code, "%s: %s", remote->name, why.message);
+	if (app->kind != COMMAND_CHANGES)
+		return error_set(err, ERROR_UNREACHABLE, "%s: the link is lost: %s", remote->name,
+				 why.message);
+	return error_set(
+		err, ERROR_UNKNOWN,
+		"%s: the link is lost: %s; whether %s was done there is unknown: look with "
+		"agentdeck -H %s list before you repeat it",
+		remote->name, why.message, app->command->name, remote->name);
+}
+
+static int run_on_terminal(struct deck *deck, const struct remote *remote,
+			   const struct strvec *words, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	int status = 0;
+	hosts_terminal_argv(deck, remote, words, &argv);
+	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
+				       err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
+	if (r == 0 && status == SSH_FAILED)
+		return error_set(err, ERROR_UNREACHABLE, "%s: its ssh has ended", remote->name);
+	return r < 0 ? -1 : status;
+}
+
+int route_command(struct app *app, const struct strvec *words, struct error *err)
+{
+	cleanup_deck struct deck deck = { 0 };
+	cleanup_strvec struct strvec line = { 0 }, there = { 0 };
+	struct target target = { 0 };
+	/* What agentdeck itself calls is meant for the machine where that happens. */
+	if (app->kind == COMMAND_INTERNAL && app->host && !streq(app->host, REMOTE_HERE))
+		return error_set(err, ERROR_REFUSED, "%s is called by agentdeck itself",
+				 app->command->name);
+	if (app->kind == COMMAND_INTERNAL || !may_name_host(app))
+		return ROUTE_HERE;
+	if (deck_open_anyway(NULL, "link", &deck, err) < 0)
+		return -1;
+	strvec_push_all(&line, words);
+	if (find_target(app, &deck.settings.hosts, &line, &target, err) < 0)
+		return -1;
+	if (!target.remote)
+		return ROUTE_HERE;
+	make_words(app, &line, &there);
+	return app->kind == COMMAND_TERMINAL ? run_on_terminal(&deck, target.remote, &there, err)
+					     : run_there(app, &deck, target.remote, &there, err);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/link/ssh.h"
+
+#include "base/process.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINES_SHOWN = 3, LINE_SHOWN = 300 };
+
+bool ssh_is_control(const char *path)
+{
+	return strlen(path) <= SSH_CONTROL_MAX && *path == '/' &&
+	       !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "/._-")];
+}
+
+void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *control,
+	      const char *command, struct strvec *ret)
+{
+	/* ssh_config(5).  Without the first three, it hangs as long as packets are dropped. */
+	static const char *const always[] = {
+		"ServerAliveInterval=5",   "ServerAliveCountMax=3", "ConnectTimeout=5",
+		"ClearAllForwardings=yes", "RemoteCommand=none",    "PermitLocalCommand=no",
+	};
+	static const char *const of_mode[][5] = {
+		[SSH_MASTER] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=yes",
+				 "ControlPersist=600" },
+		[SSH_LINK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
+		[SSH_TERMINAL] = { "RequestTTY=force", "ControlMaster=no" },
+	};
+	strvec_push_array(ret, (const char *const[]){ "ssh", "-a", "-x", NULL });
+	strvec_push_array(ret, (const char *const[]){ mode == SSH_TERMINAL ? "-tt" : "-T",
+						      mode == SSH_MASTER ? "-fN" : NULL, NULL });
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		strvec_push_array(ret, (const char *const[]){ "-o", always[i], NULL });
+	for (size_t i = 0; of_mode[mode][i]; i++)
+		strvec_push_array(ret, (const char *const[]){ "-o", of_mode[mode][i], NULL });
+	strvec_push(ret, "-o");
+	strvec_pushf(ret, "ControlPath=%s", control ? control : "none");
+	strvec_push_array(ret, (const char *const[]){ "--", remote->ssh, command, NULL });
+}
+
+void ssh_end_master(const char *control)
+{
+	/* Its socket names the process that has made it, which has ended (unix(7), SO_PEERCRED);
+	 * and one that is stopped answers no question.  So it is found by its command line. */
+	cleanup_free char *option = xasprintf("ControlPath=%s", control);
+	cleanup_free struct process_id *processes = NULL;
+	size_t count = 0;
+	(void)unlink(control);
+	if (process_list_own(&processes, &count, NULL) < 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		cleanup_strvec struct strvec argv = { 0 };
+		if (process_argv(processes[i].pid, &argv, NULL) == 0 &&
+		    strvec_contains(&argv, "-fN") && strvec_contains(&argv, option))
+			(void)process_signal(&processes[i], SIGKILL, NULL);
+	}
+}
+
+char *ssh_words(const char *text)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_strbuf struct strbuf words = { 0 };
+	cleanup_free char *copy = xstrdup(text);
+	char *rest = copy;
+	for (char *line; (line = strsep(&rest, "\r\n"));)
+		if (line[strspn(line, " \t")])
+			strvec_push_take(&lines, xstrndup(line, LINE_SHOWN));
+	for (size_t i = lines.count > LINES_SHOWN ? lines.count - LINES_SHOWN : 0; i < lines.count;
+	     i++) {
+		strbuf_adds(&words, words.length ? "; " : "");
+		strbuf_add_visible(&words, lines.items[i]);
+	}
+	return words.length ? strbuf_take(&words) : xstrdup("no message");
+}

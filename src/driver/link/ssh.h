@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ssh(1) as agentdeck calls it: with the user's configuration, but for what would break a link, and
+ * with a control socket of our own.  The user's own masters are not touched.
+ */
+#pragma once
+
+#include "model/host/remote.h"
+
+enum ssh_mode {
+	SSH_MASTER,   /* connect, open the control socket, and continue in the background */
+	SSH_LINK,     /* run a command on pipes */
+	SSH_TERMINAL, /* run a command on this terminal, which may be asked for a password */
+};
+
+/* ssh adds a dot and 16 characters to the name of a socket that it makes: unix(7), 108 bytes. */
+enum { SSH_CONTROL_MAX = 107 - 17 };
+/* Can ssh use this path for its control socket?  It expands "%", "~" and "$". */
+bool ssh_is_control(const char *path);
+
+/* control: the path of the socket, NULL for none.  command is what a shell of the host reads; NULL
+ * for SSH_MASTER. */
+void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *control,
+	      const char *command, struct strvec *ret);
+
+/* Remove the socket, and end the master that has it, also one that does not answer. */
+void ssh_end_master(const char *control);
+
+/* The last lines of what it said, visible, on one line; "no message".  The caller frees. */
+char *ssh_words(const char *text) MUST_USE;

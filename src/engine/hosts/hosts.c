@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/hosts/hosts.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "driver/link/ssh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	NAME_DIGITS = 16,
+	WARM_SHARE = 3, /* of the timeout: for a connection that is there */
+	SCOPE_MS = 5000
+};
+
+/* The files of a host in our runtime directory. */
+struct files {
+	int directory;
+	char name[SHA256_TEXT_SIZE]; /* a digest: a host's name may be too long for a socket */
+	char *control;               /* path of the socket; NULL: ssh could not use it */
+	char *since; /* name of the file that was made when the host became unreachable */
+};
+
+static void files_close(struct files *files)
+{
+	if (files->directory >= 0)
+		(void)close(files->directory);
+	free(files->control);
+	free(files->since);
+}
+#define cleanup_files CLEANUP(files_close)
+
+static void files_open(const struct deck *deck, const struct remote *remote, struct files *ret)
+{
+	const char *const roots[] = { deck_has_runtime(deck) ? deck->paths.runtime : NULL,
+				      deck->paths.direct };
+	cleanup_free char *key = xasprintf("%s %s", remote->name, remote->ssh);
+	*ret = (struct files){ .directory = -1 };
+	sha256_text(key, ret->name);
+	ret->name[NAME_DIGITS] = '\0';
+	ret->since = xasprintf("%s.since", ret->name);
+	for (size_t i = 0; i < ARRAY_SIZE(roots) && !ret->control; i++) {
+		cleanup_free char *directory = roots[i] ? path_join(roots[i], "links") : NULL;
+		cleanup_free char *control = directory ? path_join(directory, ret->name) : NULL;
+		cleanup_close int fd = -1;
+		if (!control || !ssh_is_control(control) ||
+		    fs_open_private_directory(directory, &fd, NULL) < 0)
+			continue;
+		ret->control = TAKE_PTR(control);
+		ret->directory = TAKE_FD(fd);
+	}
+}
+
+/* ---- the connection --------------------------------------------------------------------------- */
+
+/* Put it where the end of this login does not reach it.  Where that fails it ends with the login,
+ * and the next link makes another one. */
+static void make_scope(struct deck *deck, const struct remote *remote, const struct files *files,
+		       pid_t pid)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *name = xasprintf("agentdeck-link-%s.scope", files->name);
+	cleanup_free char *slice = xasprintf("agentdeck-link-%s.slice", files->name);
+	cleanup_free char *description = xasprintf("agentdeck link to %s", remote->name);
+	const struct unit_scope scope = { .name = name,
+					  .slice = slice,
+					  .description = description,
+					  .pid = pid,
+					  .stop_timeout_s = 1 };
+	const int64_t deadline_ms = clock_ms() + SCOPE_MS;
+	int r = unit_start_scope(deck_bus(deck), &scope, deadline_ms, &err);
+	/* An old connection has just ended. */
+	if (r == UNIT_TAKEN && unit_wait_gone(deck_bus(deck), name, deadline_ms, &err) == 0 &&
+	    unit_wait_gone(deck_bus(deck), slice, deadline_ms, &err) == 0)
+		r = unit_start_scope(deck_bus(deck), &scope, deadline_ms, &err);
+	if (r != 0)
+		log_warning("%s: no scope for its ssh: %s", remote->name,
+			    err.message ? err.message : name);
+}
+
+/* Start ssh, which continues in the background once it is connected. */
+static int connect_to(struct deck *deck, const struct remote *remote, const struct files *files,
+		      int64_t deadline_ms, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	const bool has_manager = deck_bus(deck) != NULL;
+	struct child child;
+	if (has_manager)
+		strvec_push(&argv, deck->gate);
+	ssh_argv(SSH_MASTER, remote, files->control, NULL, &argv);
+	const struct child_request request = {
+		.argv = (const char *const *)strvec_argv(&argv),
+		.gate = has_manager,
+		.new_session = true,
+		.outlives_us = true,
+	};
+	const int r = child_start(&request, &child, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
+	if (r < 0)
+		return -1;
+	if (has_manager) {
+		make_scope(deck, remote, files, child.pid);
+		(void)fs_write_all(child.gate, "g", 1, "the gate", NULL);
+	}
+	if (child_finish(&child, deadline_ms, &result, err) < 0)
+		return -1;
+	if (result.exit_status == 0)
+		return 0;
+	cleanup_free char *words = ssh_words(strbuf_text(&result.errors));
+	return error_set(err, ERROR_CHILD, "%s", words);
+}
+
+static int open_link(const struct remote *remote, const struct files *files, int64_t deadline_ms,
+		     struct link **ret, struct error *err)
+{
+	cleanup_free char *command = xasprintf("%s serve --stdio", remote->program);
+	cleanup_strvec struct strvec argv = { 0 };
+	ssh_argv(SSH_LINK, remote, files->control, command, &argv);
+	return link_open(&argv, deadline_ms, ret, err);
+}
+
+/* A connection can be there and not answer, for example when its ssh is stopped. */
+static int open_warm(const struct remote *remote, const struct files *files, struct link **ret,
+		     struct error *err)
+{
+	const int64_t deadline_ms = clock_ms() + remote->timeout_s * 1000 / WARM_SHARE;
+	cleanup_error struct error why = { 0 };
+	if (open_link(remote, files, deadline_ms, ret, &why) == 0)
+		return 0;
+	if (why.code != ERROR_TIMEOUT && why.code != ERROR_CHILD)
+		return error_move(err, &why);
+	log_info("%s: its connection is replaced: %s", remote->name, why.message);
+	ssh_end_master(files->control);
+	return 1;
+}
+
+static int open_any(struct deck *deck, const struct remote *remote, const struct files *files,
+		    struct link **ret, struct error *err)
+{
+	int r = files->control && access(files->control, F_OK) == 0
+			? open_warm(remote, files, ret, err)
+			: 1;
+	if (r <= 0)
+		return r;
+	const int64_t deadline_ms = clock_ms() + remote->timeout_s * 1000;
+	if (files->control && connect_to(deck, remote, files, deadline_ms, err) < 0)
+		return -1;
+	return open_link(remote, files, deadline_ms, ret, err);
+}
+
+/* ---- whether it answers ----------------------------------------------------------------------- */
+
+/* "10:02", with the day if that is another one. */
+static void note_unreachable(const struct files *files, char ret[CLOCK_TEXT_SIZE])
+{
+	char today[CLOCK_TEXT_SIZE];
+	struct stat st;
+	cleanup_close int fd = fs_openat(files->directory, files->since,
+					 O_CREAT | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	const int64_t now = clock_wall_us();
+	const int64_t since = fd >= 0 && fstat(fd, &st) == 0 ? st.st_mtim.tv_sec * 1000000LL : now;
+	clock_local(since, ret);
+	clock_local(now, today);
+	ret[strlen("2026-04-14 11:08")] = '\0';
+	const size_t day = strlen("2026-04-14 ");
+	if (strncmp(ret, today, day) == 0)
+		memmove(ret, ret + day, strlen(ret + day) + 1);
+}
+
+int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret, struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	cleanup_files struct files files;
+	char since[CLOCK_TEXT_SIZE];
+	files_open(deck, remote, &files);
+	if (open_any(deck, remote, &files, ret, &why) == 0) {
+		(void)unlinkat(files.directory, files.since, 0);
+		return 0;
+	}
+	if (why.code == ERROR_NEWER)
+		return error_set(err, ERROR_NEWER, "%s: %s", remote->name, why.message);
+	note_unreachable(&files, since);
+	return error_set(err, ERROR_UNREACHABLE, "%s is unreachable (since %s): %s", remote->name,
+			 since, why.message);
+}
+
+void hosts_terminal_argv(struct deck *deck, const struct remote *remote, const struct strvec *words,
+			 struct strvec *ret)
+{
+	cleanup_files struct files files;
+	cleanup_link struct link *link = NULL;
+	cleanup_strbuf struct strbuf command = { 0 };
+	files_open(deck, remote, &files);
+	strbuf_addf(&command, "%s ", remote->program);
+	for (size_t i = 0; i < words->count; i++)
+		remote_quote(&command, words->items[i]);
+	/* Only a connection that answers is used: ssh would wait for it without end.  ssh itself
+	 * may ask for a password. */
+	const bool answers = open_any(deck, remote, &files, &link, NULL) == 0;
+	ssh_argv(SSH_TERMINAL, remote, answers ? files.control : NULL, command.data, ret);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Links to the user's other hosts (docs/link.md): one ssh connection for each host, which stays for
+ * a while, and what is known of a host that does not answer.
+ */
+#pragma once
+
+#include "driver/link/link.h"
+#include "engine/deck/deck.h"
+
+/* Open a link.  It takes at most the remote's timeout: a connection that is there but does not
+ * answer is replaced.  ERROR_UNREACHABLE says why, and since when.  ERROR_NEWER: as link_open(). */
+int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret,
+	       struct error *err);
+
+/* The command line of ssh for a command that needs this terminal.  words: behind "agentdeck". */
+void hosts_terminal_argv(struct deck *deck, const struct remote *remote, const struct strvec *words,
+			 struct strvec *ret);

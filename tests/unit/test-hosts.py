@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-hosts.py - commands on another host: -H, AGENTDECK_HOST and HOST:SESSION, with a real ssh
+
+USAGE
+  test-hosts.py [CASE...]   only these; agentdeck and its helpers are found in PATH
+
+Each case has an sshd on a free port of 127.0.0.1, with keys and a configuration of its own, and two
+homes: the near one, and the far one, which is the user's on the "host" gpu1.
+
+EXIT STATUS
+  0 all passed; 1 some failed; 77 there is no sshd, ssh or tmux
+"""
+import contextlib
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+DEADLINE_S = 60
+UNREACHABLE, UNKNOWN = 69, 70
+SSHD = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+
+
+class Failed(Exception):
+    """What was expected, and what was there."""
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+def wait_for(condition, what):
+    until = time.monotonic() + DEADLINE_S
+    while not condition():
+        expect(time.monotonic() < until, f"{what}, {DEADLINE_S} s later")
+        select.select([], [], [], 0.02)
+
+
+def write(path, text, mode=0o600):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Hosts:
+    """This machine and "gpu1"."""
+
+    def __init__(self, root):
+        self.path = tempfile.mkdtemp(dir=root)
+        self.port, self.sshd, self.bin = free_port(), None, self.path + "/bin"
+        self.near, self.far = self.path + "/near", self.path + "/far"
+        for name in (self.near, self.far, self.bin, self.path + "/work"):
+            os.mkdir(name, 0o700)
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AGENTDECK_", "TMUX", "XDG_", "SSH_"))}
+        kept["PATH"] += ":/usr/sbin:/sbin"
+        self.environment = {**kept, "PATH": f"{self.bin}:{kept['PATH']}", "AGENTDECK_HOME": self.near}
+        self.far_environment = {**kept, "AGENTDECK_HOME": self.far}
+        for name in ("key", "hostkey"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{self.path}/{name}"], check=True)
+        # ssh takes the home from the user database, so its configuration there is the machine's
+        write(self.bin + "/ssh", f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.path}/ssh_config "$@"\n', 0o755)
+        self.settings("[hosts.gpu1]\n")
+        write(self.far + "/config.toml", "[tmux]\nlaunch_in_user_scope = false\nlinger = false\n[supervise]\nauto = false\n")
+        self.configure_ssh()
+        self.trust()
+        self.up()
+
+    def settings(self, text):
+        write(self.near + "/config.toml", "[tmux]\nlaunch_in_user_scope = false\nlinger = false\n" + text)
+
+    def configure_ssh(self, more="", port=None):
+        write(self.path + "/ssh_config", f"Host *\n  HostName 127.0.0.1\n  Port {port or self.port}\n  IdentityFile {self.path}/key\n  IdentitiesOnly yes\n"
+                                         f"  UserKnownHostsFile {self.path}/known\n  GlobalKnownHostsFile none\n{more}\n")
+
+    def trust(self, key="hostkey"):
+        with open(f"{self.path}/{key}.pub", encoding="utf-8") as file:
+            write(self.path + "/known", f"[127.0.0.1]:{self.port} {' '.join(file.read().split()[:2])}\n")
+
+    def up(self, more=""):
+        write(self.path + "/sshd_config", f"ListenAddress 127.0.0.1:{self.port}\nHostKey {self.path}/hostkey\nAuthorizedKeysFile {self.path}/key.pub\n"
+                                          f"StrictModes no\nUsePAM no\nPidFile none\nPrintMotd no\nMaxStartups 100\n"
+                                          f"SetEnv AGENTDECK_HOME={self.far} PATH={self.far_environment['PATH']}\n{more}\n")
+        if os.geteuid() == 0:
+            os.makedirs("/run/sshd", exist_ok=True)
+        with open(self.path + "/sshd.log", "a", encoding="utf-8") as log:
+            self.sshd = subprocess.Popen([SSHD, "-D", "-e", "-f", self.path + "/sshd_config"], stderr=log)
+        wait_for(self.listens, "sshd does not listen")
+
+    def listens(self):
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def down(self):
+        """With every connection."""
+        if self.sshd:
+            for process in self.children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            self.sshd.kill()
+            self.sshd.wait()
+        self.sshd = None
+
+    def children(self, process=None):
+        found = []
+        with contextlib.suppress(OSError), open(f"/proc/{process or self.sshd.pid}/task/{process or self.sshd.pid}/children", encoding="utf-8") as file:
+            for word in file.read().split():
+                found += [int(word), *self.children(int(word))]
+        return found
+
+    def run(self, *words, **more):
+        return subprocess.run(["agentdeck", *words], env={**self.environment, **more.pop("environment", {})}, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=DEADLINE_S, **({} if "input" in more else {"stdin": subprocess.DEVNULL}), **more)
+
+    def there(self, *words):
+        return subprocess.run(["agentdeck", *words], env=self.far_environment, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
+
+    def masters(self):
+        """The processes of our connections."""
+        found = []
+        for name in os.listdir("/proc"):
+            with contextlib.suppress(OSError):
+                if name.isdigit() and (words := open(f"/proc/{name}/cmdline", "rb").read().split(b"\0")) and b"-fN" in words and self.near.encode() in b" ".join(words):
+                    found.append(int(name))
+        return found
+
+    def end(self):
+        for process in self.masters():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self.there("session", "stop", "--all", "--quiet")
+        self.down()
+
+
+def on_terminal(hosts, *words, until=None):
+    """What a command prints on a terminal; it is ended once it has printed until."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execvpe("agentdeck", ["agentdeck", *words], {**hosts.environment, "TERM": "xterm-256color"})
+    text, deadline = b"", time.monotonic() + DEADLINE_S
+    with contextlib.suppress(OSError):
+        while not (until and until in text) and select.select([terminal], [], [], max(0, deadline - time.monotonic()))[0]:
+            piece = os.read(terminal, 4096)
+            if not piece:
+                break
+            text += piece
+    os.close(terminal)  # a hangup
+    return text, os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def refused(hosts, status, told, *words, **more):
+    done = hosts.run(*words, **more)
+    message = (done.stderr + done.stdout).decode()
+    expect(done.returncode == status and told in message, f"{words}: exit {done.returncode} instead of {status}, without '{told}': {message}")
+    return message
+
+
+def case_a_command_runs_there(hosts):
+    hosts.there("add", hosts.path + "/work", "-t", "api", "-c", "cat")
+    here = json.loads(hosts.there("list", "--json"))
+    for words, environment in ((("-H", "gpu1", "list", "--json"), {}), (("--host=gpu1", "list", "--json"), {}), (("list", "--json"), {"AGENTDECK_HOST": "gpu1"})):
+        done = hosts.run(*words, environment=environment)
+        expect(done.returncode == 0, done)
+        [one] = json.loads(done.stdout)
+        expect(one.pop("via") == "gpu1" and "via_machine_id" in one, one)
+        one.pop("via_machine_id")
+        expect([one] == here, f"{one} instead of {here}")
+    expect(json.loads(hosts.run("list", "--json").stdout) == [], "this machine has the session, too")
+    expect(json.loads(hosts.run("-H", "local", "list", "--json", environment={"AGENTDECK_HOST": "gpu1"}).stdout) == [], "local is not this machine")
+    expect(hosts.run("-H", "gpu1", "list").stdout == hosts.there("list"), "text differs")
+    expect(len(hosts.masters()) == 1, f"{hosts.masters()}: not one connection")
+    refused(hosts, 2, "no session", "-H", "gpu1", "show", "nothing")
+    refused(hosts, 2, "there is no host 'gpu2'", "-H", "gpu2", "list")
+    refused(hosts, 3, "called by agentdeck itself", "-H", "gpu1", "serve", "--stdio")
+
+
+def case_a_host_is_what_the_configuration_says(hosts):
+    for text, told in (("[hosts]\ngpu1 = 1\n", "must be a table"), ('[hosts.local]\n', "not a valid name"), ('[hosts."a b"]\n', "not a valid name"),
+                       ('[hosts.a]\nssh = "-oProxyCommand=x"\n', "a host, USER@HOST"), ('[hosts.a]\nprogram = "a; b"\n', "without blanks"),
+                       ("[hosts.a]\ntimeout = 0\n", "timeout"), ("[hosts.a]\nport = 22\n", "ssh, program and timeout")):
+        hosts.settings(text)
+        refused(hosts, 1, told, "config", "check")
+    hosts.settings('[hosts.far]\nssh = "gpu1"\nprogram = "agentdeck"\ntimeout = 30\n')
+    expect(hosts.run("-H", "far", "list").returncode == 0, "list")
+    offered = subprocess.run(["agentdeck", "help", "--complete", "--", "-H", ""], env=hosts.environment, check=True, stdout=subprocess.PIPE).stdout
+    expect(offered == b"none\nfar\tgpu1\n", offered)
+
+
+def case_a_session_is_named_with_its_host(hosts):
+    for where, environment in ((hosts.far, hosts.far_environment), (hosts.near, hosts.environment)):
+        for title in ("api", "gpu1:api", "other:x"):
+            subprocess.run(["agentdeck", "add", hosts.path + "/work", "-t", title, "-c", "cat"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    ids = {one["title"]: one["id"] for one in json.loads(hosts.there("list", "--json"))}
+    mine = {one["title"]: one["id"] for one in json.loads(hosts.run("list", "--json").stdout)}
+
+    def shown(*words, **environment):
+        done = hosts.run(*words, "--json", environment=environment)
+        expect(done.returncode == 0, done)
+        return json.loads(done.stdout)["id"]
+
+    expect(shown("show", "gpu1:api") == ids["api"], "not the one there")
+    expect(shown("show", "gpu1:gpu1:api") == ids["gpu1:api"], "a title with a colon there")
+    expect(shown("show", "local:gpu1:api") == mine["gpu1:api"], "a title with a colon here")
+    expect(shown("show", "other:x") == mine["other:x"], "what names no host is a title")
+    expect(shown("show", "local:api", AGENTDECK_HOST="gpu1") == mine["api"], "local counts before the environment")
+    expect(shown("rename", "gpu1:api", "new") == ids["api"], "rename")
+    expect([one["title"] for one in json.loads(hosts.there("list", "--json")) if one["id"] == ids["api"]] == ["new"], "it was not renamed there")
+    refused(hosts, 64, "one host", "stop", "gpu1:api", "local:api")
+    refused(hosts, 64, "one host", "-H", "local", "show", "gpu1:api")
+
+
+def case_input_and_bytes_pass(hosts):
+    big = "\u00e9" * 200000
+    expect(json.loads(hosts.run("-H", "gpu1", "launch", hosts.path + "/work", "-t", "talk", "--agent", "demo", "--json").stdout)["success"], "launch")
+    done = hosts.run("send", "gpu1:talk", "-", "--json", input=b"hello from here")
+    expect(done.returncode == 0, done)
+    wait_for(lambda: b"hello from here" in hosts.there("output", "talk", "--pane"), "the message did not arrive")
+    done = hosts.run("-H", "gpu1", "session", "export", "talk", "-", "--running")
+    parcel = done.stdout
+    expect(len(parcel) > 100, done)
+    expect(hosts.run("session", "import", "-", "--json", input=parcel).returncode == 0, "the parcel is damaged")
+    with open(hosts.path + "/lines", "w+b") as file:
+        file.write(b"gpu1\ngpu1\n")
+        file.seek(0)
+        subprocess.run(["agentdeck", "-H", "gpu1", "list"], env=hosts.environment, check=True, stdin=file, stdout=subprocess.DEVNULL)
+        expect(file.tell() == 0, "a command that reads nothing took its input")
+    done = hosts.run("-H", "gpu1", "session", "import", "-", "--json", input=big.encode())
+    expect(done.returncode not in (0, UNREACHABLE, UNKNOWN), f"a large input: {done}")
+
+
+def case_down_is_one_status_with_since_when(hosts):
+    hosts.down()
+    message = refused(hosts, UNREACHABLE, "gpu1 is unreachable (since ", "-H", "gpu1", "list")
+    expect("Connection refused" in message and message.count("\n") == 1, message)
+    hosts_since = os.listdir(hosts.near + "/run/links")
+    done = hosts.run("-H", "gpu1", "list", "--json")
+    expect(done.returncode == UNREACHABLE and json.loads(done.stdout)["code"] == "UNREACHABLE", done)
+    expect(os.listdir(hosts.near + "/run/links") == hosts_since, "since when changes")
+    os.utime(hosts.near + "/run/links/" + hosts_since[0], (1577836800, 1577880000))
+    refused(hosts, UNREACHABLE, "since 2020-01-01 ", "-H", "gpu1", "launch", "/tmp")
+    hosts.up()
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "it is back")
+    hosts.down()
+    expect("2020" not in refused(hosts, UNREACHABLE, "unreachable", "-H", "gpu1", "list"), "the time of an earlier failure")
+
+
+def case_no_such_name(hosts):
+    hosts.settings('[hosts.gpu1]\nssh = "no-such-host.invalid"\n')
+    hosts.configure_ssh()
+    write(hosts.path + "/ssh_config", "")
+    refused(hosts, UNREACHABLE, "no-such-host.invalid", "-H", "gpu1", "list")
+
+
+def case_a_black_hole_ends_at_the_deadline(hosts):
+    """It accepts, and never says a word."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.listen()
+        hosts.settings("[hosts.gpu1]\ntimeout = 1\n")
+        hosts.configure_ssh(port=one.getsockname()[1])
+        refused(hosts, UNREACHABLE, "unreachable", "-H", "gpu1", "list")
+    wait_for(lambda: not hosts.masters(), "its ssh is left")
+
+
+def case_a_master_that_is_stopped_is_replaced(hosts):
+    hosts.settings("[hosts.gpu1]\ntimeout = 6\n")
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+    [stopped] = hosts.masters()
+    os.kill(stopped, signal.SIGSTOP)
+    own = subprocess.Popen([hosts.bin + "/ssh", "-N", "-M", "-S", hosts.path + "/own", "gpu1"], env=hosts.environment)
+    wait_for(lambda: os.path.exists(hosts.path + "/own"), "the user's own master")
+    try:
+        expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list with a stopped master")
+        wait_for(lambda: len(hosts.masters()) == 1 and stopped not in hosts.masters(), f"{hosts.masters()}: {stopped} was not replaced")
+        expect(own.poll() is None, "the user's own master was ended")
+    finally:
+        own.kill()
+        own.wait()
+
+
+def case_a_login_that_prints_and_a_config_that_breaks_links(hosts):
+    write(hosts.path + "/login", '#!/bin/sh\nprintf "\\033[31mWelcome\\033[0m\\n{\\"frame\\":\\"news\\"}\\nno newline"\necho "motd" >&2\neval "$SSH_ORIGINAL_COMMAND"\n', 0o755)
+    hosts.down()
+    hosts.up(f"ForceCommand {hosts.path}/login")
+    hosts.configure_ssh(f"  RemoteCommand echo wrong\n  RequestTTY force\n  LocalForward {free_port()} 127.0.0.1:1\n  ForwardAgent yes\n  PermitLocalCommand yes\n"
+                        f"  LocalCommand echo local\n  ControlMaster auto\n  ControlPath {hosts.path}/user-master")
+    done = hosts.run("-H", "gpu1", "list", "--json")
+    expect(done.returncode == 0 and json.loads(done.stdout) == [], done)
+    expect(not os.path.exists(hosts.path + "/user-master"), "a master of the user's was made")
+
+
+def case_no_agentdeck_there(hosts):
+    hosts.settings('[hosts.gpu1]\nprogram = "/nowhere/agentdeck"\n')
+    refused(hosts, UNREACHABLE, "exit status 127", "-H", "gpu1", "list")
+    write(hosts.path + "/login", '#!/bin/sh\nprintf "\\033[2JFor members only\\n"\nexit 3\n', 0o755)
+    hosts.down()
+    hosts.up(f"ForceCommand {hosts.path}/login")
+    message = refused(hosts, UNREACHABLE, "it printed: \\033[2JFor members only", "-H", "gpu1", "list")
+    expect("exit status 3" in message and "\033" not in message, message)
+
+
+def case_a_host_key_that_is_unknown_or_another_one(hosts):
+    write(hosts.path + "/known", "")
+    refused(hosts, UNREACHABLE, "Host key verification failed", "-H", "gpu1", "list")
+    expect(os.path.getsize(hosts.path + "/known") == 0, "the key was accepted")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", hosts.path + "/other"], check=True)
+    hosts.trust("other")
+    refused(hosts, UNREACHABLE, "Host key verification failed", "-H", "gpu1", "list")
+
+
+def fake(hosts, *frames, then="sleep 60"):
+    """A host that says what a hostile one could."""
+    lines = "".join(json.dumps(frame) + "\n" if isinstance(frame, dict) else frame for frame in frames)
+    write(hosts.path + "/frames", lines)
+    write(hosts.path + "/fake", f"#!/bin/sh\necho '{json.dumps({'frame': 'hello', 'oldest': 1, 'newest': 1, 'version': 'x', 'machine_id': '../../etc'})}'\n"
+                                f"read hello\nread request\ncat {hosts.path}/frames\n{then}\n", 0o755)
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/fake"\n')
+
+
+def case_a_link_that_is_lost_during_a_change_is_unknown(hosts):
+    fake(hosts, then="exit 0")
+    message = refused(hosts, UNKNOWN, "whether launch was done there is unknown", "-H", "gpu1", "launch", "/tmp")
+    expect("agentdeck -H gpu1 list" in message, message)
+    refused(hosts, UNREACHABLE, "the link is lost", "-H", "gpu1", "list")
+    done = hosts.run("-H", "gpu1", "launch", "/tmp", "--json")
+    expect(json.loads(done.stdout)["code"] == "UNKNOWN", done)
+
+
+def case_a_hostile_host_reaches_no_terminal(hosts):
+    data = {"frame": "data", "id": "1", "stream": "output"}
+    evil = "title \033]0;owned\007 \u009b31m \u202eback \0 end\ttab\n"
+    fake(hosts, {**data, "text": evil}, {**data, "stream": "errors", "text": "\033[2J"}, {"frame": "exit", "id": "1", "status": 5})
+    text, status = on_terminal(hosts, "-H", "gpu1", "list")
+    expect(status == 5 and b"\\033]0;owned\\007" in text and b"\ttab" in text, text)
+    expect(not any(one in text for one in (b"\033]", b"\033[2J", b"\xc2\x9b", "\u202e".encode(), b"\0")), text)
+    fake(hosts, {**data, "text": '{"title": "\\u001b[2J \u009b"}\n'}, {"frame": "exit", "id": "1", "status": 0})
+    done = hosts.run("-H", "gpu1", "show", "x", "--json")
+    expect(b"\033" not in done.stdout and b"\xc2\x9b" not in done.stdout and json.loads(done.stdout)["via_machine_id"] is None, done)
+    for text in ("no json\n", "[\n", '{"a": 1\n}\n}\n'):
+        fake(hosts, {**data, "text": text}, {"frame": "exit", "id": "1", "status": 0})
+        refused(hosts, 1, "no JSON", "-H", "gpu1", "show", "x", "--json")
+    for frame in ("no frame\n", {"frame": "exit", "id": "1", "status": 999}, {**data, "base64": "!"}, "x" * (1 << 20), {"frame": "bye", "error": "\033[2Jgo"}):
+        fake(hosts, {"frame": "exit", "id": "2", "status": 0}, {**data, "id": "2", "text": "not mine"}, frame)
+        message = refused(hosts, UNREACHABLE, "the link is lost", "-H", "gpu1", "list")
+        expect("\033" not in message and "not mine" not in message, message)
+    fake(hosts, {"frame": "error", "id": "1", "code": "SYSTEM", "error": "\033[2Jno"})
+    expect("\033" not in refused(hosts, 1, "gpu1: \\033[2Jno", "-H", "gpu1", "list"), "a refusal is shown raw")
+
+
+def case_ctrl_c_cancels_there(hosts):
+    process = subprocess.Popen(["agentdeck", "-H", "gpu1", "events", "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    expect(json.loads(process.stdout.readline())["via"] == "gpu1", "an event without via")
+    serving = [one for one in hosts.children() if b"events" in open(f"/proc/{one}/cmdline", "rb").read()]
+    expect(serving, "events does not run there")
+    process.send_signal(signal.SIGINT)
+    expect(process.wait(DEADLINE_S) == 137, process.returncode)
+    process.stdout.close()
+    wait_for(lambda: not any(os.path.exists(f"/proc/{one}") for one in serving), "events still runs there")
+
+
+def case_a_command_that_needs_a_terminal_gets_one(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "it's \\n! $HOME", "--agent", "demo")
+    text, status = on_terminal(hosts, "attach", "gpu1:it's \\n! $HOME", until=b"Ctrl-Q")
+    expect(b"Ctrl-Q" in text, f"exit {status}: {text}")
+
+
+def main():
+    if not SSHD or not all(shutil.which(name) for name in ("ssh", "ssh-keygen", "tmux")):
+        print("skipped: no sshd, ssh or tmux")
+        return 77
+    cases = {name[5:]: case for name, case in globals().items() if name.startswith("case_")}
+    failures = 0
+    root = tempfile.mkdtemp(prefix="agentdeck-hosts-")
+    try:
+        for name in sys.argv[1:] or cases:
+            hosts = Hosts(root)
+            try:
+                cases[name](hosts)
+                print(f"ok {name}", flush=True)
+            except (Failed, OSError, KeyError, ValueError, subprocess.SubprocessError) as failure:
+                failures += 1
+                print(f"FAILED {name}: {failure}", flush=True)
+            finally:
+                hosts.end()
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
