@@ -312,6 +312,9 @@ static void answer(struct ui *ui, const struct screen *screen, const struct wish
 		strvec_push_array(&supply.agents, (const char *const[]){ "claude", "codex", "demo",
 									 "gemini", NULL });
 		supply.installed = 3;
+		strvec_push_array(&supply.groups,
+				  (const char *const[]){ "archive", "personal", "work",
+							 "work/infra", "work/shop", NULL });
 		strvec_push(&supply.recents, "/home/me/src/shop-api");
 		ui_open_form(ui, &supply, "/home/me/src/shop-api");
 	}

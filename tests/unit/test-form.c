@@ -11,6 +11,9 @@ static void open(struct form *form)
 	struct form_supply supply = { .home = xstrdup("/home/u"), .installed = 2 };
 	strvec_push_array(&supply.agents, (const char *const[]){ "claude", "codex", "amp", NULL });
 	strvec_push_array(&supply.recents, (const char *const[]){ "/r/one", "/r/two", NULL });
+	strvec_push_array(&supply.groups,
+			  (const char *const[]){ "play", "work", "work/api", "work/web", NULL });
+	strvec_push(&supply.boxed, "work/api");
 	form_open(form, &supply, "/here", "work");
 	assert_ptr_equal(supply.agents.items, NULL);
 }
@@ -142,6 +145,64 @@ static void directories_are_completed(void **state UNUSED)
 	}
 }
 
+static void groups_are_completed(void **state UNUSED)
+{
+	static const struct {
+		const char *typed, *note, *becomes;
+		size_t found;
+		enum form_field at;
+	} cases[] = {
+		{ "", "play  work  work/api  work/web", "", 4, FIELD_GROUP },
+		{ "wo", "work  work/api  work/web", "work", 3, FIELD_GROUP },
+		{ "work/a", "work/api", "work/api", 0, FIELD_GROUP },
+		{ "play", "work  work/api  work/web", "play", 0, FIELD_DIRECTORY },
+		{ "new", "such as work/api", "new", 0, FIELD_DIRECTORY },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct form form = { 0 };
+		open(&form);
+		form.at = FIELD_GROUP;
+		input_set(&form.texts[FIELD_GROUP], cases[i].typed);
+		cleanup_free char *note = form_note(&form, FIELD_GROUP);
+		assert_string_equal(note, cases[i].note);
+		assert_int_equal(press_one(&form, tab), FORM_STAYS);
+		assert_string_equal(input_text(&form.texts[FIELD_GROUP]), cases[i].becomes);
+		assert_int_equal(form.found.count, cases[i].found);
+		assert_int_equal(form.at, cases[i].at);
+		/* Once more: on to the next field. */
+		const bool is_left = form.at != FIELD_GROUP;
+		press(&form, KEYS(tab));
+		assert_true(is_left || form.at == FIELD_DIRECTORY);
+		form_free(&form);
+	}
+}
+
+static void what_counts_is_shown(void **state UNUSED)
+{
+	static const struct {
+		const char *group, *place;
+	} cases[] = {
+		{ "", "usual: host" },
+		{ "work", "usual: host" },
+		{ "work/api", "usual: container" },
+		{ "work/api/new/one", "usual: container" },
+		{ "work/new", "usual: host" },
+		{ "none", "usual: host" },
+	};
+	struct form form = { 0 };
+	open(&form);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		input_set(&form.texts[FIELD_GROUP], cases[i].group);
+		assert_string_equal(form_choice(&form, FIELD_PLACE, 0), cases[i].place);
+	}
+	cleanup_free char *branch = form_note(&form, FIELD_BRANCH);
+	assert_string_equal(branch, "empty: agentdeck/here");
+	input_set(&form.texts[FIELD_TITLE], "Fix the login!");
+	cleanup_free char *other = form_note(&form, FIELD_BRANCH);
+	assert_string_equal(other, "empty: agentdeck/fix-the-login");
+	form_free(&form);
+}
+
 static void what_was_typed_outlives_the_form(void **state UNUSED)
 {
 	struct form form = { 0 };
@@ -253,6 +314,8 @@ int main(void)
 		cmocka_unit_test(a_field_that_is_not_there_says_nothing),
 		cmocka_unit_test(another_profile_is_named),
 		cmocka_unit_test(directories_are_completed),
+		cmocka_unit_test(groups_are_completed),
+		cmocka_unit_test(what_counts_is_shown),
 		cmocka_unit_test(what_was_typed_outlives_the_form),
 		cmocka_unit_test(nothing_changes_while_the_command_runs),
 		cmocka_unit_test(what_is_pasted_is_text),

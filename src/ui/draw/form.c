@@ -108,10 +108,12 @@ static void draw_note(const struct ui *ui, enum form_field field, size_t row, si
 					  ? neighbour_of(ui)
 					  : NULL;
 	cleanup_free char *note = item ? xasprintf("! %s works here, too", item->title)
-				       : xstrdup(form_hint(field));
+				       : form_note(&ui->form, field);
 	if (column < NOTES_AT)
 		column = NOTES_AT;
-	if (term_columns() >= NOTES_FROM && column + term_width(note) <= term_columns())
+	/* Of several groups the first ones do. */
+	if (term_columns() >= NOTES_FROM && column < term_columns() &&
+	    (field == FIELD_GROUP || column + term_width(note) <= term_columns()))
 		term_put(row, column, term_columns() - column, item ? TONE_WARNING : TONE_FAINT,
 			 note);
 }
@@ -157,9 +159,10 @@ static char *news_of(const struct ui *ui, enum tone *ret_tone)
 	if (form->problem)
 		return xstrdup(form->problem);
 	if (!form->found.count)
-		return xstrdup(term_columns() < NOTES_FROM ? form_hint(form->at) : "");
+		return term_columns() < NOTES_FROM ? form_note(form, form->at) : xstrdup("");
 	for (size_t i = 0; i < form->found.count && i < FOUND_MAX; i++)
-		strbuf_addf(&text, "%s%s/", i ? "  " : "", form->found.items[i]);
+		strbuf_addf(&text, "%s%s%s", i ? "  " : "", form->found.items[i],
+			    form->at == FIELD_DIRECTORY ? "/" : "");
 	return visible(strbuf_text(&text));
 }
 

@@ -96,11 +96,36 @@ static void gather_recents(struct deck *deck, const struct roster *roster, struc
 	}
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void gather_groups(struct deck *deck, const struct roster *roster, struct form_supply *ret)
+{
+	const struct settings *settings = &deck->settings;
+	const size_t sessions = roster_count(roster), count = sessions + settings->group_count;
+	for (size_t i = 0; i < count; i++) {
+		const char *group = i < sessions ? or_empty(roster_at(roster, i)->row.group)
+						 : settings->groups[i - sessions].group;
+		if (*group && !strvec_contains(&ret->groups, group))
+			strvec_push(&ret->groups, group);
+	}
+	if (ret->groups.count)
+		qsort(ret->groups.items, ret->groups.count, sizeof(*ret->groups.items), by_name);
+	for (size_t i = 0; i <= ret->groups.count; i++) {
+		const char *group = i ? ret->groups.items[i - 1] : "";
+		if (settings_container(settings, group).enabled == ON)
+			strvec_push(&ret->boxed, group);
+	}
+}
+
 void supply_gather(struct deck *deck, const struct roster *roster, struct form_supply *ret)
 {
 	ret->home = xstrdup_or_null(getenv("HOME"));
 	gather_agents(deck, ret);
 	gather_recents(deck, roster, ret);
+	gather_groups(deck, roster, ret);
 }
 
 char *supply_start(struct deck *deck, const struct roster *roster, const struct line *line)
@@ -130,11 +155,6 @@ static bool is_directory(DIR *parent, const struct dirent *entry)
 	if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
 		return entry->d_type == DT_DIR;
 	return fstatat(dirfd(parent), entry->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static void close_directory(DIR **directory)

@@ -2,20 +2,20 @@
 #include "ui/state/form.h"
 
 #include "base/argsplit.h"
+#include "model/session/workspace.h"
 
 #include <string.h>
 
 enum place { PLACE_USUAL, PLACE_HOST, PLACE_CONTAINER, PLACE_ROLE, PLACE_COUNT };
-enum workspace { WORKSPACE_NONE, WORKSPACE_WORKTREE, WORKSPACE_CLONE, WORKSPACE_COUNT };
+enum tree_choice { TREE_NONE, TREE_WORKTREE, TREE_CLONE, TREE_COUNT };
 
 static const char *const places[PLACE_COUNT] = {
-	[PLACE_USUAL] = "usual",
 	[PLACE_HOST] = "host",
 	[PLACE_CONTAINER] = "container",
 	[PLACE_ROLE] = "role",
 };
-static const char *const workspaces[WORKSPACE_COUNT] = {
-	[WORKSPACE_NONE] = "same tree", [WORKSPACE_WORKTREE] = "worktree", [WORKSPACE_CLONE] = "clone"
+static const char *const workspaces[TREE_COUNT] = {
+	[TREE_NONE] = "same tree", [TREE_WORKTREE] = "worktree", [TREE_CLONE] = "clone"
 };
 
 static const struct {
@@ -27,7 +27,7 @@ static const struct {
 	[FIELD_TITLE] = { "Title", "empty: the name of the directory" },
 	[FIELD_MESSAGE] = { "Message", "empty: no first prompt" },
 	[FIELD_WORKSPACE] = { "Workspace", "a Git tree to itself?" },
-	[FIELD_BRANCH] = { "Branch", "empty: named after the session" },
+	[FIELD_BRANCH] = { "Branch", "" },
 	[FIELD_PLACE] = { "Place", "" },
 	[FIELD_IMAGE] = { "Image", "empty: the default" },
 	[FIELD_ROLE] = { "Role", "empty: the project's own" },
@@ -39,6 +39,8 @@ void form_supply_free(struct form_supply *supply)
 	free(supply->home);
 	strvec_clear(&supply->agents);
 	strvec_clear(&supply->recents);
+	strvec_clear(&supply->groups);
+	strvec_clear(&supply->boxed);
 	*supply = (struct form_supply){ 0 };
 }
 
@@ -69,9 +71,23 @@ static bool is_other_command(const struct form *form)
 	return form->chosen[FIELD_AGENT] >= form->supply.agents.count;
 }
 
+/* Does a new session live in a container, as its group has it, or the nearest one around? */
+static bool is_boxed(const struct form *form)
+{
+	const struct form_supply *supply = &form->supply;
+	cleanup_free char *group = xstrdup(input_text(&form->texts[FIELD_GROUP]));
+	while (*group && !strvec_contains(&supply->groups, group)) {
+		char *slash = strrchr(group, '/');
+		*(slash ? slash : group) = '\0';
+	}
+	return strvec_contains(&supply->boxed, group);
+}
+
 const char *form_choice(const struct form *form, enum form_field field, size_t index)
 {
 	const struct strvec *agents = &form->supply.agents;
+	if (field == FIELD_PLACE && index == PLACE_USUAL)
+		return is_boxed(form) ? "usual: container" : "usual: host";
 	if (field == FIELD_PLACE)
 		return places[index];
 	if (field == FIELD_WORKSPACE)
@@ -118,9 +134,35 @@ const char *form_label(enum form_field field)
 	return infos[field].label;
 }
 
-const char *form_hint(enum form_field field)
+/* The groups that begin with what is typed, and if that is one, all others. */
+static void find_groups(const struct form *form, struct strvec *ret)
 {
-	return infos[field].hint;
+	const struct strvec *groups = &form->supply.groups;
+	const char *typed = input_text(&form->texts[FIELD_GROUP]);
+	const bool is_one = strvec_contains(groups, typed);
+	for (size_t i = 0; i < groups->count; i++)
+		if (is_one ? !streq(groups->items[i], typed) : starts_with(groups->items[i], typed))
+			strvec_push(ret, groups->items[i]);
+}
+
+/* The caller frees. */
+static char *usual_branch(const struct form *form)
+{
+	cleanup_free char *path = form_path(form);
+	const char *title = input_text(&form->texts[FIELD_TITLE]), *slash = strrchr(path, '/');
+	cleanup_free char *slug = workspace_slug(*title ? title : slash ? slash + 1 : path);
+	return xasprintf("empty: agentdeck/%s", slug);
+}
+
+char *form_note(const struct form *form, enum form_field field)
+{
+	cleanup_strvec struct strvec groups = { 0 };
+	if (field == FIELD_BRANCH)
+		return usual_branch(form);
+	if (field == FIELD_GROUP)
+		find_groups(form, &groups);
+	cleanup_free char *found = groups.count ? strvec_join(&groups, "  ") : NULL;
+	return found ? visible(found) : xstrdup(infos[field].hint);
 }
 
 bool form_is_text(enum form_field field)
@@ -132,7 +174,7 @@ size_t form_choices(const struct form *form, enum form_field field)
 {
 	return field == FIELD_AGENT   ? form->supply.agents.count + 1
 	       : field == FIELD_PLACE ? (size_t)PLACE_COUNT
-				      : (size_t)WORKSPACE_COUNT;
+				      : (size_t)TREE_COUNT;
 }
 
 static bool is_there(const struct form *form, enum form_field field)
@@ -145,7 +187,7 @@ static bool is_there(const struct form *form, enum form_field field)
 	case FIELD_ROLE:
 		return form->chosen[FIELD_PLACE] == PLACE_ROLE;
 	case FIELD_BRANCH:
-		return form->chosen[FIELD_WORKSPACE] != WORKSPACE_NONE;
+		return form->chosen[FIELD_WORKSPACE] != TREE_NONE;
 	default:
 		return true;
 	}
@@ -273,6 +315,14 @@ static void change(struct form *form, const struct keymap *keymap, key_code key)
 	}
 }
 
+static bool complete(struct form *form, const struct strvec *names, size_t start,
+		     const char *suffix);
+
+static bool complete_group(struct form *form)
+{
+	return complete(form, &form->supply.groups, 0, "");
+}
+
 enum form_result form_key(struct form *form, const struct keymap *keymap, key_code key)
 {
 	switch (keymap_action(keymap, context_of(form), key)) {
@@ -284,7 +334,8 @@ enum form_result form_key(struct form *form, const struct keymap *keymap, key_co
 		/* Once more, where it has found several: on to the next field. */
 		if (form->at == FIELD_DIRECTORY && form->found.count == 0)
 			return FORM_COMPLETE;
-		move(form, true);
+		if (form->at != FIELD_GROUP || form->found.count || !complete_group(form))
+			move(form, true);
 		break;
 	case ACTION_FORM_NEXT:
 		move(form, true);
@@ -360,31 +411,39 @@ static size_t common_length(const struct strvec *words)
 	return length;
 }
 
-void form_complete(struct form *form, const struct strvec *names)
+/* Complete the end of the field, from start on, to what all names have that begin with it; one
+ * alone gets the suffix.  False: that changes and shows nothing. */
+static bool complete(struct form *form, const struct strvec *names, size_t start,
+		     const char *suffix)
 {
-	struct input *input = &form->texts[FIELD_DIRECTORY];
+	struct input *input = &form->texts[form->at];
 	cleanup_free char *typed = xstrdup(input_text(input));
-	const size_t start = last_part(typed);
 	const char *part = typed + start;
 	strvec_clear(&form->found);
 	for (size_t i = 0; i < names->count; i++)
 		if (starts_with(names->items[i], part) && (*part || *names->items[i] != '.'))
 			strvec_push(&form->found, names->items[i]);
-	if (form->found.count == 0 || streq(typed, "~")) {
-		move(form, true);
-		return;
-	}
+	if (form->found.count == 0)
+		return false;
 	const size_t length = common_length(&form->found);
 	const bool is_whole = form->found.count == 1;
 	cleanup_free char *text = xasprintf("%.*s%.*s%s", (int)start, typed, (int)length,
-					    form->found.items[0], is_whole ? "/" : "");
+					    form->found.items[0], is_whole ? suffix : "");
 	if (is_whole)
 		strvec_clear(&form->found);
-	if (!streq(text, typed)) {
-		form->is_begun = true;
-		replace_string(&form->problem, NULL);
-	}
+	if (streq(text, typed))
+		return !is_whole;
+	form->is_begun = true;
+	replace_string(&form->problem, NULL);
 	input_set(input, text);
+	return true;
+}
+
+void form_complete(struct form *form, const struct strvec *names)
+{
+	const char *typed = input_text(&form->texts[FIELD_DIRECTORY]);
+	if (streq(typed, "~") || !complete(form, names, last_part(typed), "/"))
+		move(form, true);
 }
 
 /* ---- the command ------------------------------------------------------------------------------ */
@@ -431,8 +490,8 @@ void form_words(const struct form *form, struct strvec *ret)
 	static const char *const place_options[PLACE_COUNT] = {
 		[PLACE_HOST] = "--no-container", [PLACE_CONTAINER] = "--container"
 	};
-	static const char *const workspace_options[WORKSPACE_COUNT] = {
-		[WORKSPACE_WORKTREE] = "--worktree", [WORKSPACE_CLONE] = "--clone"
+	static const char *const workspace_options[TREE_COUNT] = {
+		[TREE_WORKTREE] = "--worktree", [TREE_CLONE] = "--clone"
 	};
 	const bool is_own = form->chosen[FIELD_PLACE] == PLACE_ROLE &&
 			    !*input_text(&form->texts[FIELD_ROLE]);

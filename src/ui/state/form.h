@@ -30,6 +30,8 @@ struct form_supply {
 	size_t installed;      /* how many of them are */
 	size_t usual;          /* the one that is chosen at first */
 	struct strvec recents; /* directories of sessions, the last used first */
+	struct strvec groups;  /* sorted */
+	struct strvec boxed;   /* those, and "" for none, whose new sessions live in a container */
 };
 void form_supply_free(struct form_supply *supply);
 
@@ -75,8 +77,9 @@ void form_complete(struct form *form, const struct strvec *names);
 size_t form_fields(const struct form *form, enum form_field ret[FIELD_COUNT]);
 /* "Directory"; static. */
 const char *form_label(enum form_field field);
-/* A few words about the field; static. */
-const char *form_hint(enum form_field field);
+/* What there is to say about the field: what can be typed, or what counts if nothing is.  The
+ * caller frees. */
+char *form_note(const struct form *form, enum form_field field) MUST_USE;
 bool form_is_text(enum form_field field);
 /* Of a field that is no text: how many choices there are, and what each is called; borrowed. */
 size_t form_choices(const struct form *form, enum form_field field);
