@@ -177,6 +177,10 @@ holds 64 settle prune two
 holds 64 settle never two
 holds 2 settle start nosuch
 holds 1 settle --answer fork --seen other start two
+holds 0 once json-0123456789abc
+agentdeck --once json-0123456789abd session set four notes changed >/dev/null || fail "it is not run once"
+holds 0 once json-0123456789abd
+grep -q '"status": 0' "$root/out" || fail "once: $(<"$root/out")"
 holds 0 rename four five
 holds 0 remove five
 holds 0 prune --dry-run

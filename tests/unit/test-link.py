@@ -295,20 +295,72 @@ def case_a_silent_client_is_left(home):
         expect(link.process.wait(DEADLINE_S) == 0, "it did not end by itself")
 
 
-def case_a_change_survives_the_death_of_serve(home):
-    """serve is killed at other moments each time; the launch runs on, and is never done twice."""
+def agents(home):
+    """How many demo agents run below this home."""
+    count = 0
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{process}/environ", "rb") as environ, open(f"/proc/{process}/cmdline", "rb") as words:
+            count += f"HOME={home.path}".encode() in environ.read().split(b"\0") and words.read().split(b"\0")[0].endswith(b"agentdeck-demo-agent")
+    return count
+
+
+def change_and_kill(home, turn, once, *words):
+    """serve is killed at another moment each time.  What became of the change, as a new link says."""
+    with Link(home) as link:
+        link.request("c", "--once", once, *words)
+        for _ in range(turn % 4):
+            if link.next()["frame"] == "exit":
+                break
+        select.select([], [], [], turn * 7 % 30 * 0.004)
+        link.process.kill()
+    with Link(home) as link:
+        status, output = link.run("once", once, "--wait", str(DEADLINE_S), "--json")
+    expect(status == 0, output)
+    answer = json.loads(output)
+    expect(answer["state"] in ("refused", "ended") and answer.get("status", 0) == 0, answer)
+    return answer
+
+
+def case_a_change_is_made_at_most_once(home):
     for i in range(KILLS):
+        once, title = f"launch-{i:04}-{os.getpid():08}", f"k{i}"
+        answer = change_and_kill(home, i, once, "launch", home.work, "-t", title, "--agent", "demo", "--no-wait", "--json")
+        found = [(one["id"], one["status"]) for one in home.sessions() if one["title"] == title]
+        expect(len(found) == (answer["state"] == "ended") and [one["id"] for one in answer["sessions"]] == [one for one, _ in found], f"{title}: {found}, {answer}")
+        expect(all(status == "running" for _, status in found), f"{title}: {found}")
+        wait_for(lambda count=len(found): agents(home) == count, f"{title}: not {len(found)} agents")
         with Link(home) as link:
-            link.request("l", "launch", home.work, "-t", f"k{i}", "--agent", "demo", "--no-wait", "--json")
-            for _ in range(i % 4):
-                if link.next()["frame"] == "exit":
-                    break
-            select.select([], [], [], i * 0.004)
-            changing = children(link.process.pid)
-            link.process.kill()
-        wait_for(lambda: all(ended(one) for one in changing), "launch still runs")
-        found = [one["status"] for one in home.sessions() if one["title"] == f"k{i}"]
-        expect(len(found) <= 1 and (not changing or found == ["running"]), f"k{i}: {found}, changing: {changing}")
+            status, output = link.run("--once", once, "launch", home.work, "-t", title + "-again", "--agent", "demo", "--json")
+            expect(status == 1 and json.loads(output)["code"] == "ALREADY_EXISTS", output)
+        if not found:
+            home.deck("add", home.work, "-t", title, "--agent", "demo")
+        home.deck("session", "stop", title, "--quiet")
+        once = f"start-{i:04}-{os.getpid():08}"
+        answer = change_and_kill(home, i + 1, once, "session", "start", title, "--no-wait", "--json")
+        row, = [one for one in home.sessions() if one["title"] == title]
+        expect(row["status"] == ("running" if answer["state"] == "ended" else "stopped"), f"{title}: {row['status']}, {answer}")
+        expect([one["id"] for one in answer["sessions"]] == ([row["id"]] if answer["state"] == "ended" else []), answer)
+        wait_for(lambda count=answer["state"] == "ended": agents(home) == count, f"{title}: not one agent after {answer}")
+        home.deck("session", "stop", title, "--quiet")
+        wait_for(lambda: agents(home) == 0, f"{title}: an agent of no session")
+    expect(len(home.sessions()) == KILLS, "there are sessions that no request made")
+
+
+def case_a_change_without_its_answer_is_not_repeated(home):
+    """The command itself is killed: cut, and its id stays used."""
+    home.deck("add", home.work, "-t", "one", "--agent", "demo")
+    with Link(home) as link:
+        link.request("s", "--once", "sent-0123456789abc", "session", "send", "one", "-", input=True)
+        wait_for(lambda: children(link.process.pid) and os.path.exists(home.path + "/d/once/sent-0123456789abc"), "send does not begin")
+        expect(json.loads(home.deck("once", "sent-0123456789abc", "--json"))["state"] == "running", "it runs")
+        os.kill(children(link.process.pid)[0], 9)
+        link.until("exit")
+        status, output = link.run("once", "sent-0123456789abc", "--json")
+        expect(status == 0 and json.loads(output)["state"] == "cut", output)
+        expect(link.run("--once", "sent-0123456789abc", "session", "send", "one", "x")[0] == 1, "it is run again")
+        for words in (("--once", "too-short", "remove", "one"), ("--once", "read-0123456789abc", "list")):
+            expect(link.run(*words)[0] == 64, words)
+    expect(len(home.sessions()) == 1, "it was removed")
 
 
 def main():

@@ -135,6 +135,7 @@ int new_read(struct app *app, const struct new_options *options, struct new_orde
 		ret->tree.branch = word;
 	ret->session = (struct lifecycle_new){
 		.title = has_name && !options->title ? word : options->title,
+		.once = app->once,
 		.group = options->group,
 		.directory = has_name ? "." : word,
 		.agent = options->agent,

@@ -197,6 +197,7 @@ static int begin(struct app *app, const struct start_order *order, struct lifecy
 	bool needs_rebuild = false;
 	struct lifecycle_order how = order->how;
 	how.takes_over = app->takes_over;
+	how.once = app->once;
 	how.place.ret_needs_rebuild = &needs_rebuild;
 	int r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
 	if (r < 0 && needs_rebuild && !how.place.may_rebuild && ask_rebuild(app, &why) == 0) {

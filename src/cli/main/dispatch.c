@@ -8,6 +8,7 @@
 #include "cli/main/route.h"
 #include "cli/show/output.h"
 #include "cli/show/progress.h"
+#include "engine/deck/once.h"
 #include "engine/deck/stages.h"
 
 #include <errno.h>
@@ -113,6 +114,16 @@ static int open_needs(struct app *app, struct error *err)
 	return app->session->damage ? refuse_damaged(app, err) : 0;
 }
 
+static int begin_once(const struct app *app, struct once *once, struct error *err)
+{
+	if (!app->once)
+		return 0;
+	if (app->kind != COMMAND_CHANGES || !app->deck.profile)
+		return error_set(err, ERROR_USAGE, "%s cannot be run with --once",
+				 app->command->name);
+	return once_begin(&app->deck, app->once, once, err);
+}
+
 static int report_error(const struct app *app, const struct error *err)
 {
 	if (app->json) {
@@ -135,9 +146,13 @@ static int report_error(const struct app *app, const struct error *err)
 
 static int run_here(struct app *app, struct error *err)
 {
+	struct once once = ONCE_NONE;
 	int r = open_needs(app, err);
 	if (r == 0)
+		r = begin_once(app, &once, err);
+	if (r == 0)
 		r = app->command->run(app, err);
+	once_end(&once, r < 0 ? error_exit_status(err->code) : r);
 	stages_end(&app->deck, r < 0 ? err : NULL);
 	print_warnings(app);
 	if (r < 0 && app->deck.store && app->command->flags & MAKES_PROFILE)

@@ -494,6 +494,7 @@ static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const s
 	instance->group = xstrdup(or_empty(wish->group));
 	instance->notes = xstrdup_or_null(wish->notes);
 	instance->imported_from = xstrdup_or_null(wish->imported_from);
+	instance->once = xstrdup_or_null(wish->once);
 	if (wish->taken)
 		taken_set(&instance->taken, wish->taken->processes, wish->taken->count,
 			  wish->taken->session_id);

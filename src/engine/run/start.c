@@ -385,6 +385,8 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 	if (!restart && check_hold(&operation, err) < 0)
 		return -1;
 	restart_forget(instance);
+	if (order->once)
+		replace_string(&instance->once, order->once);
 	if (restart && end_first(&operation, err) < 0)
 		return -1;
 	if (lifecycle_start_locked(&operation, order, &already, err) < 0)

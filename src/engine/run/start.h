@@ -28,6 +28,7 @@ struct lifecycle_order {
 	bool takes_over;
 	/* The user wants no setup of its tree (--no-setup). */
 	bool leaves_setup;
+	const char *once;         /* the command's id (--once), saved with the intent; or NULL */
 	struct place_order place; /* without lock and agent */
 };
 

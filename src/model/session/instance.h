@@ -237,6 +237,7 @@ struct instance {
 	char *notes; /* the user's own words about it, or NULL */
 	/* what another program had: struct import_row in model/plan/import.h; or NULL */
 	char *imported_from;
+	char *once; /* of the command that made or started it last: engine/deck/once.h; or NULL */
 	char *base; /* name of its directory below the profile; the id for PLACE_DEFAULT */
 	/* the id in a manifest that was copied into a directory of another name; else NULL */
 	char *copy_of;
