@@ -1693,6 +1693,17 @@ case_container_recipe() {
 		'Network +none' 'Capabilities +NET_ADMIN' 'Memory +1G' 'Processors +1.5'; do
 		grep -Eq "^$line" "$home/out" || fail "show --recipe: no $line: $(<"$home/out")"
 	done
+	# A container of two sessions is a column, and otherwise one for who asks
+	must list
+	! grep -q CONTAINER "$home/out" || fail "a column that says nothing: $(<"$home/out")"
+	must add -t second --agent demo --in a
+	must list
+	[ "$(grep -Ec "(CONTAINER|^(a|second) .* $base)$" "$home/out")" = 3 ] || fail "list: $(<"$home/out")"
+	must list --format 'table title,container'
+	grep -Eq "^second +$base$" "$home/out" || fail "its container: $(<"$home/out")"
+	must list --json
+	[ "$(grep -c "\"container\": *\"$base\"" "$home/out")" = 2 ] || fail "JSON: $(<"$home/out")"
+	must remove second --force
 	must session set a recipe.secret 'KEY=command:["pass","key"]'
 	must session show a --recipe
 	grep -Eq '^Secrets +KEY from command:\["pass","key"\]$' "$home/out" || fail "secret: $(<"$home/out")"

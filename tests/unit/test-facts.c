@@ -94,12 +94,26 @@ static void each_mark_has_its_cause(void **state UNUSED)
 	assert_ptr_equal(facts_of(&entry).shared, &entry.row.shared);
 }
 
+static void a_container_is_that_of_its_own_session_or_of_another(void **state UNUSED)
+{
+	struct roster_entry entry = entry_with((struct view){ .state = STATE_STOPPED });
+	entry.row.base = (char *)"ad-one";
+	entry.row.backend = (char *)PLACE_DEFAULT;
+	assert_null(facts_of(&entry).container);
+	entry.row.backend = (char *)PLACE_CONTAINER;
+	assert_string_equal(facts_of(&entry).container, "ad-one");
+	entry.row.backend = (char *)PLACE_GUEST;
+	entry.row.within = (char *)"ad-two";
+	assert_string_equal(facts_of(&entry).container, "ad-two");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_words_are_those_of_the_view),
 		cmocka_unit_test(what_holds_a_session_is_said_before_its_reason),
 		cmocka_unit_test(each_mark_has_its_cause),
+		cmocka_unit_test(a_container_is_that_of_its_own_session_or_of_another),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

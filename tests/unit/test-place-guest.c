@@ -7,6 +7,7 @@
 
 #include "base/child.h"
 #include "driver/store/trash.h"
+#include "engine/place/alive.h"
 #include "engine/place/container/container-internal.h"
 #include "engine/place/container/guest.h"
 #include "engine/run/collect.h"
@@ -334,6 +335,26 @@ static void a_stop_that_fails_ends_no_guest(void **state)
 	finish(&capsule, &first);
 }
 
+/* Both are in one control group, as the agents of one container are. */
+static void what_runs_in_it_is_its_own(void **state)
+{
+	struct desk *desk = *state;
+	struct child first, second;
+	cleanup_instance struct instance *guest = guest_of(desk, ID, 1);
+	cleanup_strvec struct strvec inside = { 0 };
+	const char *const words[] = { "/bin/sh", "-c", "sh -c 'echo ready; read x'; :", NULL };
+	const struct process_id own = run_as(ID, words, &first), other = run_as(OTHER, words, &second);
+	await_word(&first);
+	await_word(&second);
+	begin_run(desk, guest, &own);
+	const struct place_run run = place_run_of(guest);
+	place_list_processes(&run, &inside);
+	assert_int_equal(inside.count, 1);
+	assert_non_null(strstr(inside.items[0], "sh -c echo ready; read x"));
+	finish(&own, &first);
+	finish(&other, &second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +366,7 @@ int main(void)
 		DESK_TEST(nothing_is_deleted_that_a_removed_guest_needs),
 		DESK_TEST(what_leaves_ends_no_other_session),
 		DESK_TEST(a_stop_that_fails_ends_no_guest),
+		DESK_TEST(what_runs_in_it_is_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

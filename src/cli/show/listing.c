@@ -8,19 +8,19 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define USUAL_COLUMNS "title,group,agent,status,since,age,work"
+#define USUAL_COLUMNS "title,group,agent,status,since,age,work,container"
 
 /* ---- columns ---------------------------------------------------------------------------------- */
 
 const char *const listing_columns[LISTING_COLUMNS] = {
 	"title", "id",   "group", "agent",        "status", "since",
-	"age",   "used", "path",  "conversation", "work",
+	"age",   "used", "path",  "conversation", "work",   "container",
 };
 
 /* By the indexes of listing_columns. */
 static const struct column {
 	const char *heading;
-	enum { COLUMN_TEXT, COLUMN_TIME, COLUMN_STATUS, COLUMN_WORK } kind;
+	enum { COLUMN_TEXT, COLUMN_TIME, COLUMN_STATUS, COLUMN_WORK, COLUMN_CONTAINER } kind;
 	size_t offset; /* in struct facts */
 } columns[LISTING_COLUMNS] = {
 	{ "TITLE", COLUMN_TEXT, offsetof(struct facts, title) },
@@ -34,6 +34,7 @@ static const struct column {
 	{ "PATH", COLUMN_TEXT, offsetof(struct facts, directory) },
 	{ "CONVERSATION", COLUMN_TEXT, offsetof(struct facts, session_id) },
 	{ "WORK", COLUMN_WORK, 0 },
+	{ "CONTAINER", COLUMN_CONTAINER, offsetof(struct facts, container) },
 };
 
 /* "2 commits, merged, 1 open, #7 OPEN (3 h ago)"; "": it was not looked at.  The caller frees. */
@@ -73,7 +74,7 @@ static char *cell_of(const struct listing *listing, const struct column *column,
 	if (column == columns && listing->is_for_eyes)
 		return xasprintf("%s %s", doing_sign(facts->doing, listing->has_ascii),
 				 or_empty(facts->title));
-	if (column->kind == COLUMN_TEXT)
+	if (column->kind == COLUMN_TEXT || column->kind == COLUMN_CONTAINER)
 		return xstrdup(or_empty(*(const char *const *)fact));
 	const int64_t then_us = *(const int64_t *)fact;
 	return xstrdup(then_us > 0 ? clock_span(clock_wall_us() - then_us, span) : "");
@@ -248,24 +249,28 @@ void listing_select(struct listing *listing, const struct roster *roster)
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-static bool any_has_work(const struct listing *listing)
+/* Without work, and without a container of two sessions, these columns say nothing new. */
+static bool is_worth_it(const struct listing *listing, const struct column *column)
 {
-	for (size_t i = 0; i < listing->count; i++)
-		if (listing->shown[i]->row.seen.at)
+	if (!listing->is_usual || (column->kind != COLUMN_WORK && column->kind != COLUMN_CONTAINER))
+		return true;
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct store_row *row = &listing->shown[i]->row;
+		if (column->kind == COLUMN_WORK ? row->seen.at != 0 : row->within != NULL)
 			return true;
+	}
 	return false;
 }
 
 struct table *listing_table(const struct listing *listing, const struct app *app)
 {
 	size_t count = 0;
-	const bool has_work = !listing->is_usual || any_has_work(listing);
 	cleanup_free const struct column **chosen = xcalloc(listing->columns.count + 1,
 							    sizeof(*chosen));
 	cleanup_free const char **headings = xcalloc(listing->columns.count + 1, sizeof(*headings));
 	for (size_t i = 0; i < listing->columns.count; i++) {
 		const struct column *column = column_named(listing->columns.items[i]);
-		if (!column || (column->kind == COLUMN_WORK && !has_work))
+		if (!column || !is_worth_it(listing, column))
 			continue;
 		headings[count] = column->heading;
 		chosen[count++] = column;

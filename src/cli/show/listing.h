@@ -37,9 +37,10 @@ enum { LISTING_STATUSES = 9 };
 extern const char *const listing_statuses[LISTING_STATUSES];
 
 /* The names of all columns. */
-enum { LISTING_COLUMNS = 11 };
+enum { LISTING_COLUMNS = 12 };
 extern const char *const listing_columns[LISTING_COLUMNS];
-#define LISTING_ALL_COLUMNS "title,id,group,agent,status,since,age,used,path,conversation,work"
+#define LISTING_ALL_COLUMNS \
+	"title,id,group,agent,status,since,age,used,path,conversation,work,container"
 
 /* Read words with commas between them: states and activities; names of columns (NULL: the usual
  * ones).  ERROR_USAGE names those that exist. */

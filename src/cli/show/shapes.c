@@ -103,6 +103,7 @@ void json_write_facts(struct json_writer *writer, const struct facts *facts, boo
 		json_write_string(writer, "shares", NULL);
 	json_write_string(writer, "held", facts->held);
 	json_write_string(writer, "backend", facts->backend);
+	json_write_string(writer, "container", facts->container);
 	json_write_string(writer, "workspace", facts->workspace);
 	write_work(writer, facts->work);
 	json_write_bool(writer, "asks_first", facts->asks_first);

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_FORMAT = 11 };
+enum { INDEX_FORMAT = 12 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -30,6 +30,7 @@ static const struct field columns[] = {
 	FIELD(struct store_row, lookup_directory, "directory", .needed = true),
 	FIELD(struct store_row, agent, "agent", .needed = true),
 	FIELD(struct store_row, backend, "backend", .needed = true),
+	FIELD(struct store_row, within, "within"),
 	FIELD(struct store_row, session_id, "session_id"),
 	FIELD(struct store_row, state, "state", .words = instance_state_words),
 	FIELD(struct store_row, desired, "desired", .words = instance_desired_words),
@@ -207,6 +208,7 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.lookup_directory = (char *)(uintptr_t)instance_lookup_directory(instance),
 		.agent = instance->agent,
 		.backend = instance->backend,
+		.within = instance_within(instance),
 		.session_id = conversation->session_id,
 		.state = instance->observed.state,
 		.desired = instance->desired,

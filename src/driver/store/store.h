@@ -109,6 +109,7 @@ int store_remove(struct store_lock *lock, struct error *err);
 struct store_row {
 	char *storage; /* private: owns the texts */
 	char *base, *id, *title, *group, *agent, *backend, *session_id, *notes;
+	char *within; /* the base of the session whose container it is; NULL: no other one's */
 	/* instance_lookup_directory(), instance_owner_directory() */
 	char *lookup_directory, *owner_directory;
 	char *copy_of;         /* as in struct instance */

@@ -71,12 +71,19 @@ char *place_control_group(const struct place_run *run)
 	return place ? place->control_group(run) : NULL;
 }
 
+static int find_processes(const struct place_run *run, struct process_id **ret, size_t *ret_count)
+{
+	if (place_now(run)->shares_control_group)
+		return process_tree(&run->server, ret, ret_count, NULL);
+	cleanup_free char *group = place_control_group(run);
+	return group ? cgroup_processes(group, ret, ret_count, NULL) : -1;
+}
+
 void place_list_processes(const struct place_run *run, struct strvec *ret)
 {
-	cleanup_free char *group = place_is_live(run) ? place_control_group(run) : NULL;
 	cleanup_free struct process_id *found = NULL;
 	size_t count = 0;
-	if (!group || cgroup_processes(group, &found, &count, NULL) != 0)
+	if (!place_is_live(run) || find_processes(run, &found, &count) != 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		cleanup_strvec struct strvec argv = { 0 };

@@ -139,6 +139,7 @@ struct place {
 	struct place_watch (*watch)(const struct place_run *run);
 	/* place_control_group() is how to ask. */
 	char *(*control_group)(const struct place_run *run);
+	bool shares_control_group; /* other sessions are in it, too */
 	/* The agent has ended, and the news of it may be lost: make the run look. */
 	void (*nudge)(const struct place_run *run);
 

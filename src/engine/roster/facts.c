@@ -54,6 +54,11 @@ static unsigned marks_of(const struct roster_entry *entry)
 	return marks;
 }
 
+static const char *container_of_row(const struct store_row *row)
+{
+	return streq(or_empty(row->backend), PLACE_CONTAINER) ? row->base : row->within;
+}
+
 struct facts facts_of(const struct roster_entry *entry)
 {
 	const struct store_row *row = &entry->row;
@@ -68,6 +73,7 @@ struct facts facts_of(const struct roster_entry *entry)
 		.copy_of = row->copy_of,
 		.notes = row->notes,
 		.backend = row->backend,
+		.container = container_of_row(row),
 		.workspace = row->workspace,
 		.status = view_status(view),
 		.activity = state_is_running(view->state) && !view->is_silent

@@ -49,8 +49,9 @@ struct facts {
 	struct session_key key;
 	const char *title, *group, *agent, *directory, *session_id;
 	const char *copy_of, *notes, *backend, *workspace; /* as in struct store_row */
-	const char *status;                                /* "running", ..., "unknown" */
-	const char *activity;                              /* of one that runs and answers */
+	const char *container; /* its name, which may be that of another session; NULL: none */
+	const char *status;    /* "running", ..., "unknown" */
+	const char *activity;  /* of one that runs and answers */
 	const char *reason;
 	const char *held;                         /* why it is not restarted automatically */
 	const char *runs_on;                      /* the other machine that has its run */

@@ -298,6 +298,12 @@ static inline bool instance_has_home(const struct instance *instance)
 	return instance->recipe;
 }
 
+/* The base of the session whose container it lives in, if it has none of its own.  Borrowed. */
+static inline char *instance_within(const struct instance *instance)
+{
+	return instance->recipe ? instance->recipe->within : NULL;
+}
+
 /* The directory of a guest's capsule, below that of its profile: "<base>/rooms/1", in that of the
  * session whose container it is.  NULL: it is no guest.  The caller frees. */
 char *instance_room(const struct instance *instance) MUST_USE;

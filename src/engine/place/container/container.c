@@ -290,6 +290,7 @@ const struct place place_container = {
 const struct place place_guest = {
 	.name = PLACE_GUEST,
 	IN_A_CONTAINER,
+	.shares_control_group = true,
 	.take_directory = guest_take_directory,
 	.discard = guest_discard,
 	.usage = guest_usage,

@@ -80,7 +80,7 @@ static int gather(struct deck *deck, const char *owner, const char *except, stru
 	for (size_t i = 0; i < rows.count; i++) {
 		cleanup_instance struct instance *guest = NULL;
 		const struct store_row *row = &rows.rows[i];
-		if ((!row->damage && !streq(or_empty(row->backend), PLACE_GUEST)) ||
+		if ((!row->damage && !streq(or_empty(row->within), owner)) ||
 		    streq(row->id, or_empty(except)) || streq(row->base, owner))
 			continue;
 		const int r = row->damage ? -1 : store_load(deck->store, row->base, &guest, NULL);
