@@ -98,6 +98,8 @@ static char *room_of(const struct desk *desk, const struct instance *owner, int 
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+static const char *const idle[] = { "/bin/sh", "-c", "echo ready; read x", NULL };
+
 static struct process_id run_as(const char *id, const char *const *argv, struct child *child)
 {
 	cleanup_free char *whose = xasprintf(ENV_INSTANCE "=%s", id);
@@ -142,6 +144,13 @@ static void begin_run(const struct desk *desk, struct instance *instance,
 	instance->run.server = *server;
 }
 
+static void expect(int result, struct error *err, const char *words)
+{
+	if ((result < 0) != (words != NULL) || (words && !strstr(err->message, words)))
+		fail_msg("%d instead of '%s': %s", result, or_empty(words), or_empty(err->message));
+	error_clear(err);
+}
+
 /* ---- rooms ----------------------------------------------------------------------------------- */
 
 /* A start that fails ends what it has begun, and its room has the capsule of another session. */
@@ -152,7 +161,6 @@ static void a_failed_start_ends_no_other_session(void **state)
 	cleanup_free char *room = room_of(desk, owner, 1);
 	struct child child;
 	const struct process_id other = capsule_in(room, OTHER, &child);
-	assert_true(guest_is_foreign(guest, &other));
 	begin_run(desk, guest, &other);
 	guest->run.capsule = xstrdup(room);
 	stop_says = FOR_REAL;
@@ -168,13 +176,36 @@ static void its_own_capsule_ends(void **state)
 	cleanup_free char *room = room_of(desk, owner, 1);
 	struct child child;
 	const struct process_id own = capsule_in(room, ID, &child);
-	assert_false(guest_is_foreign(guest, &own));
 	begin_run(desk, guest, &own);
 	guest->run.capsule = xstrdup(room);
 	stop_says = FOR_REAL;
 	assert_int_equal(container_end_capsule(&desk->deck, guest, 0, NULL), 0);
 	assert_false(process_alive(&own));
 	child_abandon(&child);
+}
+
+/* A start that was killed can leave the room to another session. */
+static void a_run_has_no_capsule_of_another_session(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, ID, 1);
+	cleanup_free char *room = room_of(desk, owner, 1);
+	const struct attempt attempt = { .argv = guest->argv };
+	const struct agent *agent;
+	struct error err = { 0 };
+	struct child child;
+	save(desk, guest);
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	const struct process_id other = capsule_in(room, OTHER, &child);
+	begin_run(desk, guest, &other);
+	run_add_attempt(&guest->run, &attempt);
+	guest->run.capsule = xstrdup(room);
+	assert_int_equal(deck_agent(&desk->deck, guest->agent, &agent, NULL), 0);
+	expect(container_begin_attempt(&desk->deck, lock, guest, agent, &err), &err,
+	       "does not answer");
+	assert_int_not_equal(container_observe(&desk->deck, guest, OBSERVE_ANSWER).presence,
+			     PRESENCE_ALIVE);
+	finish(&other, &child);
 }
 
 static int64_t saved_room(const struct desk *desk)
@@ -226,13 +257,6 @@ static void without_a_run_it_takes_no_report_of_its_old_room(void **state)
 
 /* ---- what cannot be read, or was removed ------------------------------------------------------- */
 
-static void expect(int result, struct error *err, const char *words)
-{
-	if ((result < 0) != (words != NULL) || (words && !strstr(err->message, words)))
-		fail_msg("%d instead of '%s': %s", result, or_empty(words), or_empty(err->message));
-	error_clear(err);
-}
-
 static void a_session_that_cannot_be_read_may_be_a_guest(void **state)
 {
 	struct desk *desk = *state;
@@ -272,8 +296,6 @@ static void await_word(const struct child *child)
 	char line[16];
 	assert_int_equal(read(child->output, line, sizeof(line)), strlen("ready\n"));
 }
-
-static const char *const idle[] = { "/bin/sh", "-c", "echo ready; read x", NULL };
 
 /* The run's own process ends, unless one of another session is below it. */
 static void what_leaves_ends_no_other_session(void **state)
@@ -343,7 +365,8 @@ static void what_runs_in_it_is_its_own(void **state)
 	cleanup_instance struct instance *guest = guest_of(desk, ID, 1);
 	cleanup_strvec struct strvec inside = { 0 };
 	const char *const words[] = { "/bin/sh", "-c", "sh -c 'echo ready; read x'; :", NULL };
-	const struct process_id own = run_as(ID, words, &first), other = run_as(OTHER, words, &second);
+	const struct process_id own = run_as(ID, words, &first),
+				other = run_as(OTHER, words, &second);
 	await_word(&first);
 	await_word(&second);
 	begin_run(desk, guest, &own);
@@ -360,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(a_failed_start_ends_no_other_session),
 		DESK_TEST(its_own_capsule_ends),
+		DESK_TEST(a_run_has_no_capsule_of_another_session),
 		DESK_TEST(a_start_takes_no_room_in_which_a_capsule_answers),
 		DESK_TEST(without_a_run_it_takes_no_report_of_its_old_room),
 		DESK_TEST(a_session_that_cannot_be_read_may_be_a_guest),

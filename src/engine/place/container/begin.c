@@ -129,11 +129,11 @@ static int start_agent(struct deck *deck, struct instance *instance, const struc
 int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
 			    const struct agent *agent, struct error *err)
 {
+	const struct place_run run = place_run_of(instance);
 	cleanup_capsule struct capsule *capsule = NULL;
 	if (store_save(lock, instance, err) < 0)
 		return -1;
-	int r = container_connect(instance->run.capsule, &instance->run.server,
-				  clock_ms() + CAPSULE_ANSWER_MS, &capsule, err);
+	int r = container_connect(&run, &capsule, err);
 	if (r > 0)
 		return error_set(err, ERROR_TIMEOUT, "its container does not answer");
 	if (r < 0)
@@ -214,6 +214,26 @@ static int launch_window(struct deck *deck, struct instance *instance,
 
 /* ---- the container --------------------------------------------------------------------------- */
 
+/* The capsule of a run whose container is up. */
+static int await_capsule(const struct instance *instance, struct capsule **ret, struct error *err)
+{
+	const struct place_run run = place_run_of(instance);
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (capsule_await(run.capsule, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
+		return -1;
+	const int r = container_check_capsule(&run, capsule);
+	if (r == CAPSULE_ABSENT)
+		return error_set(err, ERROR_BUSY,
+				 "another session's agent has its place in the container: stop "
+				 "that one, and try again");
+	if (r != 0)
+		return error_set(err, ERROR_INVALID,
+				 "process %d listens in the place of its capsule",
+				 (int)capsule_process(capsule).pid);
+	*ret = TAKE_PTR(capsule);
+	return 0;
+}
+
 static int come_up(struct ladder *ladder, struct capsule **ret, struct error *err)
 {
 	struct process_id *server = &ladder->instance->run.server;
@@ -261,8 +281,8 @@ static int bring_up_container(const struct ladder *wish, struct capsule **ret, s
 {
 	cleanup_ladder struct ladder ladder = *wish;
 	struct instance *owner = ladder.instance;
-	if (container_connect(owner->run.capsule, &owner->run.server,
-			      clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0) {
+	const struct place_run run = place_run_of(owner);
+	if (container_connect(&run, ret, NULL) == 0) {
 		owner->run.server = capsule_process(*ret);
 		return 0;
 	}
@@ -347,24 +367,6 @@ static int enter(struct deck *deck, struct instance *instance, const struct inst
 	return refuse_old(deck, owner, err);
 }
 
-static int await_guest(struct instance *instance, struct capsule **ret, struct error *err)
-{
-	cleanup_capsule struct capsule *capsule = NULL;
-	if (capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
-		return -1;
-	const struct process_id listener = capsule_process(capsule);
-	if (!process_same(&listener, &instance->run.server))
-		return error_set(err, ERROR_INVALID,
-				 "process %d listens in the place of its capsule",
-				 (int)listener.pid);
-	if (guest_is_foreign(instance, &listener))
-		return error_set(err, ERROR_BUSY,
-				 "another session's agent has its place in the container: stop "
-				 "that one, and try again");
-	*ret = TAKE_PTR(capsule);
-	return 0;
-}
-
 /* What became of the container is told of the guest, too. */
 static void note_owners_comeback(struct instance *instance, const struct instance *owner,
 				 int64_t before)
@@ -424,7 +426,7 @@ static int bring_up_guest(struct ladder *guest, struct capsule **ret, struct err
 		return -1;
 	}
 	note_owners_comeback(instance, owner.instance, before);
-	return await_guest(instance, ret, err);
+	return await_capsule(instance, ret, err);
 }
 
 static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *err)
@@ -445,8 +447,7 @@ static int begin(struct deck *deck, struct instance *instance, const struct plac
 	};
 	cleanup_capsule struct capsule *capsule = NULL;
 	/* container_run_command() may have brought it up for this run. */
-	if ((instance->run.server.pid ? capsule_await(instance->run.capsule,
-						      clock_ms() + CAPSULE_START_MS, &capsule, err)
+	if ((instance->run.server.pid ? await_capsule(instance, &capsule, err)
 				      : bring_up(&ladder, &capsule, err)) < 0)
 		return -1;
 	container_warn_of_secrets(deck, instance->recipe);
@@ -503,8 +504,8 @@ int container_run_command(struct deck *deck, struct instance *instance,
 static int wake_up(struct deck *deck, struct instance *instance, const struct place_order *order,
 		   struct capsule **ret, struct error *err)
 {
-	if (container_connect(instance->run.capsule, &instance->run.server,
-			      clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0)
+	const struct place_run run = place_run_of(instance);
+	if (container_connect(&run, ret, NULL) == 0)
 		return 0;
 	cleanup_guest_owner struct guest_owner owner = { 0 };
 	if (guest_is(instance) &&
@@ -519,8 +520,7 @@ static int wake_up(struct deck *deck, struct instance *instance, const struct pl
 	if (owner.lock)
 		ladder.order.lock = owner.lock;
 	return ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
-			       capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS,
-					     ret, err) < 0
+			       await_capsule(instance, ret, err) < 0
 		       ? -1
 		       : 0;
 }

@@ -36,10 +36,11 @@ enum { CAPSULE_ANSWER_MS = 2000 };
 
 /* ---- look.c ---- */
 
-/* Like capsule_connect(), but only to the capsule.  server: its process, or pid 0 if that is
- * unknown.  CAPSULE_SILENT: the agent listens in its place. */
-int container_connect(const char *directory, const struct process_id *server, int64_t deadline_ms,
-		      struct capsule **ret, struct error *err);
+/* Is it the capsule of this run?  CAPSULE_SILENT: the agent listens in its place.  CAPSULE_ABSENT:
+ * the capsule of another session is in its room. */
+int container_check_capsule(const struct place_run *run, const struct capsule *capsule);
+/* Like capsule_connect(), but only to the capsule of this run. */
+int container_connect(const struct place_run *run, struct capsule **ret, struct error *err);
 
 struct observation container_observe(struct deck *deck, const struct instance *instance,
 				     enum observe_depth depth);

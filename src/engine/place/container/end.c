@@ -63,19 +63,18 @@ int container_end_capsule(struct deck *deck, const struct instance *instance, in
 			  struct error *err)
 {
 	const struct run *run = &instance->run;
+	const struct place_run place_run = place_run_of(instance);
 	const int64_t deadline = clock_ms() + grace_ms;
 	/* The rest is for what the agent leaves behind. */
 	const int agents_ms = grace_ms / 4 * 3;
 	cleanup_capsule struct capsule *capsule = NULL;
 	struct process_id process = run->server;
-	int r = run->capsule ? container_connect(run->capsule, &run->server,
-						 clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL)
-			     : CAPSULE_ABSENT;
+	int r = run->capsule ? container_connect(&place_run, &capsule, NULL) : CAPSULE_ABSENT;
+	/* A room is used again. */
+	if (guest_is_foreign(&place_run, &process))
+		return 0;
 	if (r == 0) {
 		process = capsule_process(capsule);
-		/* A room is used again. */
-		if (guest_is_foreign(instance, &process))
-			return 0;
 		if (capsule_stop(capsule, agents_ms, NULL) == CAPSULE_STAYS)
 			return check_agent_ended(run, err);
 		(void)process_wait_end(&process, clock_ms() + END_MARGIN_MS, NULL);
@@ -142,8 +141,7 @@ int container_leave(const struct place_run *run, struct error *err)
 {
 	struct place_run window = *run;
 	cleanup_capsule struct capsule *capsule = NULL;
-	if (container_connect(run->capsule, &run->server, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
-			      NULL) == 0)
+	if (container_connect(run, &capsule, NULL) == 0)
 		(void)capsule_stop(capsule, 0, NULL);
 	else if (process_alive(&run->server) && has_others(run))
 		log_warning("its container was left running: it does not answer, and another "

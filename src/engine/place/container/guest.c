@@ -94,12 +94,12 @@ static int gather(struct deck *deck, const char *owner, const char *except, stru
 	return 0;
 }
 
-bool guest_is_foreign(const struct instance *instance, const struct process_id *capsule)
+bool guest_is_foreign(const struct place_run *run, const struct process_id *capsule)
 {
 	cleanup_free char *whose = NULL;
-	return guest_is(instance) && capsule->pid &&
+	return streq(or_empty(run->backend), PLACE_GUEST) && capsule->pid &&
 	       process_variable(capsule->pid, ENV_INSTANCE, &whose, NULL) == 0 && whose &&
-	       !streq(whose, instance->id);
+	       !streq(whose, run->id);
 }
 
 /* May the capsule of another session live in this room?  instance: NULL, or a guest, whose own
@@ -112,8 +112,11 @@ static bool is_occupied(struct deck *deck, const struct instance *owner, int64_t
 	const int r = capsule_connect(path, clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL);
 	if (r != 0)
 		return r != CAPSULE_ABSENT;
+	if (!instance)
+		return true;
 	const struct process_id process = capsule_process(capsule);
-	return !instance || guest_is_foreign(instance, &process);
+	const struct place_run run = place_run_of(instance);
+	return guest_is_foreign(&run, &process);
 }
 
 /* The rooms that guests have by their manifests. */

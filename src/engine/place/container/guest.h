@@ -58,9 +58,9 @@ void guest_place(struct instance *instance, struct recipe *recipe);
  * ERROR_INVALID: the container does not have the guest's directory any more. */
 int guest_follow(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		 struct error *err);
-/* Is this process, which answers in the guest's room, the capsule of another session?  False as
+/* Is this process, which answers in the room of a guest, the capsule of another session?  False as
  * well when that cannot be read. */
-bool guest_is_foreign(const struct instance *instance, const struct process_id *capsule);
+bool guest_is_foreign(const struct place_run *run, const struct process_id *capsule);
 
 /* Is the instance in the container of this owner the only one that may live there?  ERROR_BUSY
  * names another one, or a session that may be one.  instance: a guest, or the owner itself. */

@@ -17,37 +17,42 @@
 static const char no_answer[] = "the capsule of its container does not answer";
 
 /* The capsule is the container's first process, and the one that we have started. */
-static bool is_capsule(const struct capsule *capsule, bool is_room, const struct process_id *server)
+static bool is_capsule(const struct process_id *listener, const struct place_run *run)
 {
-	const struct process_id listener = capsule_process(capsule);
 	pid_t inner = 0;
-	pid_t first = listener.pid;
+	pid_t first = listener->pid;
 	/* Without a pid this machine does not see the container. */
 	if (!first)
 		return true;
-	if (server->pid && process_alive(server))
-		return process_same(&listener, server);
+	if (run->server.pid && process_alive(&run->server))
+		return process_same(listener, &run->server);
 	/* A guest's is a child of the first process. */
-	if (is_room && process_parent(first, &first, NULL) != 0)
+	if (streq(or_empty(run->backend), PLACE_GUEST) && process_parent(first, &first, NULL) != 0)
 		return false;
 	return process_inner_pid(first, &inner, NULL) == 0 && inner == 1;
 }
 
-int container_connect(const char *directory, const struct process_id *server, int64_t deadline_ms,
-		      struct capsule **ret, struct error *err)
+int container_check_capsule(const struct place_run *run, const struct capsule *capsule)
+{
+	const struct process_id listener = capsule_process(capsule);
+	if (guest_is_foreign(run, &listener))
+		return CAPSULE_ABSENT;
+	if (is_capsule(&listener, run))
+		return 0;
+	log_warning("process %d listens in the place of the capsule in %s", (int)listener.pid,
+		    run->capsule);
+	return CAPSULE_SILENT;
+}
+
+int container_connect(const struct place_run *run, struct capsule **ret, struct error *err)
 {
 	cleanup_capsule struct capsule *capsule = NULL;
-	const int r = capsule_connect(directory, deadline_ms, &capsule, err);
-	if (r != 0)
-		return r;
-	const bool is_room = !ends_with(directory, "/" PATHS_CAPSULE_DIRECTORY);
-	if (!is_capsule(capsule, is_room, server)) {
-		log_warning("process %d listens in the place of the capsule in %s",
-			    (int)capsule_process(capsule).pid, directory);
-		return CAPSULE_SILENT;
-	}
-	*ret = TAKE_PTR(capsule);
-	return 0;
+	int r = capsule_connect(run->capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule, err);
+	if (r == 0)
+		r = container_check_capsule(run, capsule);
+	if (r == 0)
+		*ret = TAKE_PTR(capsule);
+	return r;
 }
 
 bool container_lacks_window(const struct place_run *run)
@@ -63,8 +68,7 @@ const char *container_silence(const struct place_run *run)
 		return no_answer;
 	if (!run->directory || !runfiles_is_silent(run->directory) || !run->capsule)
 		return NULL;
-	if (container_connect(run->capsule, &run->server, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
-			      NULL) != 0)
+	if (container_connect(run, &capsule, NULL) != 0)
 		return no_answer;
 	runfiles_note_answer(run->directory, true);
 	return NULL;
@@ -118,12 +122,11 @@ static struct observation ask_capsule(struct deck *deck, const struct instance *
 	cleanup_capsule struct capsule *capsule = NULL;
 	struct capsule_status status;
 	struct observation seen = { .presence = PRESENCE_UNKNOWN, .why = no_answer };
-	const int64_t deadline = clock_ms() + CAPSULE_ANSWER_MS;
-	int r = container_connect(run->capsule, &run->server, deadline, &capsule, NULL);
+	int r = container_connect(&place_run, &capsule, NULL);
 	if (r == CAPSULE_ABSENT && (!run->server.pid || !process_alive(&run->server)))
 		return (struct observation){ .why = "its container is not running" };
 	if (r == 0)
-		r = capsule_status(capsule, deadline, &status, NULL);
+		r = capsule_status(capsule, clock_ms() + CAPSULE_ANSWER_MS, &status, NULL);
 	if (r != 0 && run->server.pid && is_paused(deck, instance))
 		return (struct observation){
 			.presence = PRESENCE_ALIVE,
@@ -194,13 +197,13 @@ static void read_record(const struct instance *instance, struct exit_record *ret
 int container_how_ended(const struct instance *instance, struct exit_record *ret, struct error *err)
 {
 	const struct run *run = &instance->run;
+	const struct place_run place_run = place_run_of(instance);
 	cleanup_capsule struct capsule *capsule = NULL;
 	struct capsule_status status = { .phase = CAPSULE_EMPTY };
 	struct exit_record seen = { .present = true };
-	const int64_t deadline = clock_ms() + CAPSULE_ANSWER_MS;
-	int r = container_connect(run->capsule, &run->server, deadline, &capsule, err);
+	int r = container_connect(&place_run, &capsule, err);
 	if (r == 0)
-		r = capsule_status(capsule, deadline, &status, err);
+		r = capsule_status(capsule, clock_ms() + CAPSULE_ANSWER_MS, &status, err);
 	if (r < 0 && err->code != ERROR_TIMEOUT)
 		return -1;
 	if (r < 0 || r == CAPSULE_SILENT)
