@@ -10,6 +10,7 @@
 #include "engine/place/alive.h"
 #include "engine/place/container/container-internal.h"
 #include "engine/place/container/guest.h"
+#include "engine/run/change.h"
 #include "engine/run/collect.h"
 
 #include <signal.h>
@@ -288,6 +289,27 @@ static void nothing_is_deleted_that_a_removed_guest_needs(void **state)
 	expect(guest_check_trash(&desk->deck, owner, &err), &err, OTHER);
 }
 
+/* ---- its owner -------------------------------------------------------------------------------- */
+
+static void a_changed_recipe_waits_for_the_other_agent(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, OTHER, 1);
+	cleanup_setting struct setting alone = { .value = "none" }, both = { .value = "shared" };
+	struct error err = { 0 };
+	struct child child;
+	save(desk, owner);
+	expect(lifecycle_set_network(&desk->deck, OWNER, &alone, &err), &err, NULL);
+	assert_null(strstr(alone.note, "stop it first"));
+	const struct process_id agent = run_as(OTHER, idle, &child);
+	begin_run(desk, guest, &agent);
+	guest->run.capsule = xstrdup(desk->cwd);
+	save(desk, guest);
+	expect(lifecycle_set_network(&desk->deck, OWNER, &both, &err), &err, NULL);
+	assert_non_null(strstr(both.note, "stop it first with agentdeck stop " OTHER));
+	finish(&agent, &child);
+}
+
 /* ---- the container's first process ------------------------------------------------------------- */
 
 /* It has its environment when it has said a word. */
@@ -388,6 +410,7 @@ int main(void)
 		DESK_TEST(without_a_run_it_takes_no_report_of_its_old_room),
 		DESK_TEST(a_session_that_cannot_be_read_may_be_a_guest),
 		DESK_TEST(nothing_is_deleted_that_a_removed_guest_needs),
+		DESK_TEST(a_changed_recipe_waits_for_the_other_agent),
 		DESK_TEST(what_leaves_ends_no_other_session),
 		DESK_TEST(a_stop_that_fails_ends_no_guest),
 		DESK_TEST(what_runs_in_it_is_its_own),

@@ -13,6 +13,7 @@
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/container/resolve.h"
 #include "engine/place/gaps.h"
 #include "engine/run/ending.h"
@@ -336,11 +337,16 @@ static int set_container(struct deck *deck, const char *base, struct setting *se
 		[CONTAINER_NETWORK] = "The next start makes a container in it",
 	};
 	cleanup_operation struct operation operation = { 0 };
+	cleanup_error struct error others = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
 	    container_change(deck, operation.instance, part, setting->value, err) < 0 ||
 	    operation_save(&operation, err) < 0)
 		return -1;
-	setting->note = xstrdup(notes[part]);
+	const bool waits = part != CONTAINER_SECRET &&
+			   guest_check_alone(deck, operation.instance, operation.instance,
+					     &others) < 0;
+	setting->note = waits ? xasprintf("%s. But %s", notes[part], others.message)
+			      : xstrdup(notes[part]);
 	return 0;
 }
 
