@@ -310,6 +310,11 @@ static void read_file(int fd, off_t from, size_t max, struct strbuf *buf)
 	}
 }
 
+void child_read_errors(const struct child *child, off_t from, struct strbuf *ret)
+{
+	read_file(child->errors, from, MAX_ERRORS, ret);
+}
+
 /* The output that we have not read yet. */
 static void collect(const struct child *child, struct child_result *result, bool *overflow)
 {

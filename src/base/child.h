@@ -101,6 +101,9 @@ int child_foreground(const char *const *argv, char *const *environment,
 void child_result_free(struct child_result *result);
 #define cleanup_child_result CLEANUP(child_result_free)
 
+/* What a child that outlives us has said on standard error from this offset on.  It may still run. */
+void child_read_errors(const struct child *child, off_t from, struct strbuf *ret);
+
 /* First line of errors (or output when there is none), visible, of at most 500 bytes; "no message"
  * when the child said nothing.  The caller frees. */
 char *child_last_words(const struct child_result *result) MUST_USE;

@@ -4,11 +4,12 @@
 #include "base/clock.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 /* The last output of a program that has ended is in its pipes already. */
-enum { COLLECT_TIMEOUT_MS = 1000 };
+enum { COLLECT_TIMEOUT_MS = 1000, LISTEN_MS = 1000 };
 
 struct runner {
 	struct child child; /* pid 0: it could not be started */
@@ -16,7 +17,9 @@ struct runner {
 	int timeout_ms;
 	bool kills_group;
 	struct error failure;
-	struct loop_source *end, *limit;
+	struct loop_source *end, *limit, *next_listen;
+	runner_listener listener;
+	off_t heard; /* of its standard error */
 	runner_handler handler;
 	void *context;
 	struct runner *next, **previous;
@@ -47,6 +50,7 @@ static void finish(struct runner *runner, const struct child_result *result)
 {
 	loop_remove(runner->end);
 	loop_remove(runner->limit);
+	loop_remove(runner->next_listen);
 	if (runner->handler)
 		runner->handler(result, result ? NULL : &runner->failure, runner->context);
 	error_clear(&runner->failure);
@@ -61,6 +65,19 @@ static void on_end(int fd UNUSED, uint32_t events UNUSED, void *context)
 	int r = child_finish(&runner->child, clock_ms() + COLLECT_TIMEOUT_MS, &result,
 			     &runner->failure);
 	finish(runner, r < 0 ? NULL : &result);
+}
+
+static void on_listen(void *context)
+{
+	struct runner *runner = context;
+	cleanup_strbuf struct strbuf lines = { 0 };
+	child_read_errors(&runner->child, runner->heard, &lines);
+	const char *end = lines.length ? memrchr(lines.data, '\n', lines.length) : NULL;
+	const size_t whole = end ? (size_t)(end + 1 - lines.data) : 0;
+	cleanup_free char *text = xstrndup(strbuf_text(&lines), whole);
+	runner->heard += (off_t)whole;
+	runner->listener(text, runner->context);
+	(void)loop_set_timer(runner->next_listen, clock_ms() + LISTEN_MS, NULL);
 }
 
 /* Also the turn in which a failed start is reported. */
@@ -88,6 +105,7 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 		.name = xstrdup(request->child.argv[0]),
 		.timeout_ms = request->timeout_ms,
 		.kills_group = request->kills_group,
+		.listener = request->listener,
 		.handler = handler,
 		.context = context,
 	};
@@ -112,6 +130,9 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 						    : INT64_MAX;
 	if (r < 0)
 		child_abandon(&runner->child);
+	else if (runner->listener)
+		(void)loop_add_timer(loop, clock_ms() + LISTEN_MS, on_listen, runner,
+				     &runner->next_listen, NULL);
 	/* A loop without room for a timer is about to fail as a whole. */
 	if (at_ms != INT64_MAX)
 		(void)loop_add_timer(loop, at_ms, on_limit, runner, &runner->limit, NULL);

@@ -9,6 +9,9 @@
 
 #include <sys/resource.h>
 
+/* Called each second.  lines: what the program has said on standard error since; whole lines. */
+typedef void (*runner_listener)(const char *lines, void *context);
+
 struct runner_request {
 	/* The texts and vectors are needed only during the call.  Until the program ends, its
 	 * output has to fit a pipe (64 KiB), or outlives_us; its input has to fit one too. */
@@ -16,6 +19,7 @@ struct runner_request {
 	int timeout_ms;             /* then it is killed; 0: never */
 	bool kills_group;           /* with all that it started.  For one with new_session */
 	const struct rlimit *files; /* its RLIMIT_NOFILE; NULL: ours */
+	runner_listener listener;   /* of one that outlives_us; or NULL */
 };
 
 /* Either result is NULL or failure is.  failure: ERROR_UNAVAILABLE: there is no such program;

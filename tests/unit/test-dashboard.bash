@@ -347,6 +347,37 @@ case_a_start_ends_with_what_the_agent_says() {
 	await '^web: its agent did not start: exit 3\. A shell is open in its place'
 }
 
+# ask_engine SOCKET PATH [BODY]: a call of the fake engine.
+ask_engine() {
+	python3 - "$@" <<-'END'
+		import http.client, socket, sys
+		class Connection(http.client.HTTPConnection):
+		    def connect(self):
+		        self.sock = socket.socket(socket.AF_UNIX)
+		        self.sock.connect(sys.argv[1])
+		connection = Connection("engine")
+		connection.request("POST", sys.argv[2], "".join(sys.argv[3:]))
+		sys.exit(connection.getresponse().status != 200)
+	END
+}
+
+case_the_stages_of_a_start_are_shown() {
+	local socket=$home/engine.sock
+	command -v python3 >/dev/null || return 0
+	coproc FAKE { exec python3 "$tests/fake-engine" docker "$socket"; }
+	read -r <&"${FAKE[0]}" || fail 'the fake engine does not start'
+	ask_engine "$socket" '/images/create?fromSrc=-&repo=web&tag=1' tar || fail 'the engine takes no image'
+	if ! env "${environment[@]}" agentdeck add . -t web --agent demo --container --engine "unix://$socket" --image web:1 >"$home/out" 2>&1; then
+		grep -q 'built without libcurl' "$home/out" || fail "no session: $(<"$home/out")"
+		return
+	fi
+	open 80 24
+	await '\? help' && ask_engine "$socket" '/fake/fault?call=network_create&kind=silent' && keys s
+	await '^start: network, [1-9][0-9]* s \.\.\.' && kill "$FAKE_PID"
+	await 'the stage was network;'
+	keys q && await 'ended: 0'
+}
+
 case_enter_attaches_and_comes_back_to_the_same_place() {
 	some_sessions
 	deck start web --no-supervise

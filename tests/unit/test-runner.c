@@ -2,9 +2,13 @@
 #include "unit/test.h"
 
 #include "base/clock.h"
+#include "base/fsutil.h"
 #include "base/runner.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { LONG_MS = 60000 };
 
@@ -129,6 +133,40 @@ static void its_limit_of_files_is_the_one_that_is_given(void **state)
 	assert_string_equal(told->words.items[0], "0 99");
 }
 
+/* ---- what it says meanwhile -------------------------------------------------------------------- */
+
+static struct strbuf heard;
+static char place[] = "/tmp/agentdeck-runner-XXXXXX";
+
+/* It ends when it has been heard. */
+static void on_lines(const char *lines, void *context UNUSED)
+{
+	cleanup_free char *gate = path_join(place, "gate");
+	strbuf_adds(&heard, lines);
+	if (!*lines)
+		return;
+	cleanup_close int fd = open(gate, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+}
+
+static void whole_lines_are_heard_while_it_runs(void **state)
+{
+	struct told *told = *state;
+	assert_non_null(mkdtemp(place));
+	cleanup_free char *gate = path_join(place, "gate");
+	cleanup_free char *script = xasprintf("printf 'one\ntwo\nthr' >&2; read x <%s; printf late",
+					      gate);
+	assert_int_equal(mkfifo(gate, 0600), 0);
+	start(told,
+	      &(struct runner_request){ .child = { .argv = SHELL(script), .outlives_us = true },
+					.listener = on_lines });
+	assert_int_equal(loop_run(told->loop, NULL), 0);
+	assert_string_equal(told->words.items[0], "0 late");
+	assert_string_equal(strbuf_text(&heard), "one\ntwo\n");
+	strbuf_free(&heard);
+	(void)fs_remove_tree(AT_FDCWD, place, NULL);
+}
+
 #define RUNNER_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -138,6 +176,7 @@ int main(void)
 		RUNNER_TEST(its_input_is_there_at_once),
 		RUNNER_TEST(input_that_does_not_fit_is_an_error),
 		RUNNER_TEST(one_that_takes_too_long_is_killed),
+		RUNNER_TEST(whole_lines_are_heard_while_it_runs),
 		RUNNER_TEST(one_that_is_not_there_is_told_later),
 		RUNNER_TEST(its_limit_of_files_is_the_one_that_is_given),
 	};

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void settle_process(void)
@@ -49,6 +50,14 @@ static void show_progress(const char *line, bool is_failure)
 {
 	if (is_failure || isatty(STDERR_FILENO))
 		say_to(stderr, xasprintf("  | %s", line));
+}
+
+/* The variable is for no program that we start. */
+static bool tells_stages(const struct app *app)
+{
+	const bool is_asked = getenv(ENV_STAGES) != NULL;
+	(void)unsetenv(ENV_STAGES);
+	return app->json || is_asked;
 }
 
 /* A pane of agent-deck's names its own profile.  Its user may have meant ours. */
@@ -99,7 +108,7 @@ static int open_needs(struct app *app, struct error *err)
 	if (!app->quiet)
 		app->deck.on_progress = app->json ? progress_line : show_progress;
 	if (!app->quiet)
-		app->deck.on_stage = app->json ? progress_stage_line : progress_stage;
+		app->deck.on_stage = tells_stages(app) ? progress_stage_line : progress_stage;
 	/* A caller from a new login hands that login's SSH agent to the sessions. */
 	deck_refresh_ssh_agent(&app->deck);
 	if (!(flags & (NEEDS_STORE | NEEDS_SESSION)))

@@ -30,6 +30,10 @@ const char *stage_name(enum stage stage);
 
 enum { STAGES_KEPT = 50 };
 
+/* Set for a command whose stages another program shows: they are lines of JSON on its standard
+ * error, also without --json. */
+#define ENV_STAGES "AGENTDECK_STAGES"
+
 /* A stage begins or ends, or the run ends: is_last.  All borrowed. */
 struct stage_news {
 	const char *run;  /* its id */

@@ -150,7 +150,7 @@ static char *news_of(const struct ui *ui, enum tone *ret_tone)
 		    : form->problem     ? TONE_ERROR
 		    : form->found.count ? TONE_GROUP
 					: TONE_FAINT;
-	if (is_busy)
+	if (is_busy && !(form->is_running && ui->message))
 		return xstrdup(form->is_running ? "Making it ..." : "Looking ...");
 	if (ui->message) {
 		*ret_tone = ui->is_bad ? TONE_ERROR : TONE_PLAIN;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/main/errand.h"
 
+#include "base/clock.h"
 #include "base/jsonio.h"
+#include "engine/deck/stages.h"
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PREFIX "agentdeck: "
 
@@ -38,19 +41,17 @@ static char *last_summary(const struct child_result *result)
 	return last && (is_table || counts_sessions(last)) ? visible(last) : NULL;
 }
 
-/* What a command has said, without the lines before that only tell what it waits for: they end with
- * "...".  Borrowed from result. */
-static struct child_result outcome_of(const struct child_result *result)
+/* What a command has said, without its progress: lines of JSON, and those before all others that
+ * only tell what it waits for, which end with "...".  Its errors are in *errors. */
+static struct child_result outcome_of(const struct child_result *result, struct strbuf *errors)
 {
 	struct child_result outcome = *result;
-	char *line = result->errors.length ? result->errors.data : NULL;
-	for (size_t length; line && (length = strcspn(line, "\n")) >= 3; line += length) {
-		if (strncmp(line + length - 3, "...", 3) != 0)
-			break;
-		length += line[length] == '\n';
-	}
-	outcome.errors.data = line;
-	outcome.errors.length = line ? strlen(line) : 0;
+	cleanup_free char *copy = xstrdup(strbuf_text(&result->errors));
+	char *rest = copy;
+	for (const char *line; (line = strsep(&rest, "\n"));)
+		if (*line && *line != '{' && (errors->length || !ends_with(line, "...")))
+			strbuf_addf(errors, "%s\n", line);
+	outcome.errors = *errors;
 	return outcome;
 }
 
@@ -80,7 +81,8 @@ static char *failure_in_json(const struct child_result *result)
 /* A failure says why; a warning beside a success is worth more than "done".  The caller frees. */
 static char *words_of(const struct child_result *result)
 {
-	const struct child_result outcome = outcome_of(result);
+	cleanup_strbuf struct strbuf errors = { 0 };
+	const struct child_result outcome = outcome_of(result, &errors);
 	char *words = result->exit_status ? failure_of(result) : NULL;
 	if (!words && result->exit_status)
 		words = failure_in_json(result);
@@ -113,23 +115,79 @@ void errand_tell(struct errands *errands, const struct child_result *result,
 	tell_result(errands, 0, result, failure);
 }
 
+/* A command that runs beside the loop. */
+struct running {
+	struct errands *errands;
+	runner_handler handler;
+	void *context;
+	char *name;
+	char *stage; /* of a session in a container that comes up; NULL: none */
+	int64_t since_ms;
+};
+
+static void on_end(const struct child_result *result, const struct error *failure, void *context)
+{
+	struct running *running = context;
+	running->handler(result, failure, running->context);
+	free(running->name);
+	free(running->stage);
+	free(running);
+}
+
+/* A line without a time is of a stage that begins. */
+static void hear(struct running *running, const char *line)
+{
+	cleanup_json struct json_object *object = NULL;
+	if (*line != '{' || json_parse(line, strlen(line), "", &object, NULL) < 0 ||
+	    !json_get_string(object, "run", NULL))
+		return;
+	const bool begins = json_get_int(object, "ms", -1) < 0;
+	replace_string(&running->stage, begins ? json_get_string(object, "stage", NULL) : NULL);
+	running->since_ms = clock_ms();
+}
+
+static void on_lines(const char *lines, void *context)
+{
+	enum { SECOND_MS = 1000 };
+	struct running *running = context;
+	cleanup_free char *copy = xstrdup(lines);
+	char *rest = copy;
+	for (const char *line; (line = strsep(&rest, "\n"));)
+		hear(running, line);
+	if (!running->stage)
+		return;
+	cleanup_free char *text = xasprintf("%s: %s, %d s ...", running->name, running->stage,
+					    (int)((clock_ms() - running->since_ms) / SECOND_MS));
+	ui_tell(running->errands->ui, text, false);
+	*running->errands->is_changed = true;
+}
+
 void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
 		  void *context)
 {
-	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	struct running *running = xcalloc(1, sizeof(*running));
+	*running = (struct running){ .errands = errands,
+				     .handler = handler,
+				     .context = context,
+				     .name = xstrdup(strvec_argv(errand->words)[0]) };
 	add_program(errands, &argv);
 	strvec_push_all(&argv, errand->words);
+	strvec_push_array(&environment, (const char *const *)environ);
+	strvec_push(&environment, ENV_STAGES "=1");
 	const struct runner_request request = {
 		.child = {
 			.argv = (const char *const *)strvec_argv(&argv),
+			.environment = strvec_argv(&environment),
 			.input = errand->input,
 			.input_length = errand->input ? strlen(errand->input) : 0,
 			.new_session = true,
 			.outlives_us = true,
 		},
 		.timeout_ms = errand->timeout_ms,
+		.listener = on_lines,
 	};
-	runner_start(errands->loop, &request, handler, context);
+	runner_start(errands->loop, &request, on_end, running);
 }
 
 struct once {
@@ -216,8 +274,7 @@ static void on_one(const struct child_result *result, const struct error *failur
 {
 	struct series *series = context;
 	if (!result || result->exit_status != 0) {
-		cleanup_free char *words = result ? child_last_words(result)
-						  : visible(failure->message);
+		cleanup_free char *words = result ? words_of(result) : visible(failure->message);
 		series->failed++;
 		if (!series->why)
 			series->why = xstrdup(starts_with(words, PREFIX) ? words + strlen(PREFIX)
