@@ -260,6 +260,59 @@ TEST(RealClaudeInARoleComesBackAtEachTierPodman)
 	comes_back_in_its_role(ENGINE_PODMAN);
 }
 
+/* ---- a second one in its container ---------------------------------------------------------- */
+
+static void begin_second(const struct inside *inside, struct claude *second)
+{
+	struct json_object *made = deck_ok(NULL, WORDS("launch", "--in", inside->claude.session.id,
+						       "--agent", "claude", "-t", "second",
+						       "--auth", "token", "--secret",
+						       "ANTHROPIC_AUTH_TOKEN", "--json"));
+	*second = inside->claude;
+	second->session = (struct session){ .title = "second",
+					    .directory = inside->claude.session.directory,
+					    .id = json_get_string(made, "id", NULL) };
+	(void)session_look(&second->session);
+}
+
+/* The machine ends under both.  The second one comes back first, and brings the container. */
+static void two_come_back(enum engine engine)
+{
+	struct inside inside;
+	struct claude second;
+	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE("claude"));
+	begin_second(&inside, &second);
+	const char *id = kept("%s", second.session.session_id);
+	ASSERT(!streq(id, inside.session_id), "both have the conversation %s", id);
+	assert_carried(claude_say(&second, "other words", 2), id, WORDS("other words"));
+	claude_stop_stub(&inside.claude);
+	machine_reboot();
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	engine_prepare_libraries(engine, LIBRARIES_IMAGE("claude"), claude_program());
+	claude_restart_stub(&inside.claude);
+	session_start(&second.session, NULL);
+	assert_flag(&second.session, "--resume", id);
+	assert_carried(claude_say(&second, "more of them", 3), id,
+		       WORDS("other words", "more of them"));
+	session_start(&inside.claude.session, NULL);
+	assert_flag(&inside.claude.session, "--resume", inside.session_id);
+	assert_carried(claude_say(&inside.claude, "second words", 4), inside.session_id,
+		       WORDS("first words", "second words"));
+	const char *now = find_container(&inside, "{{.ID}}");
+	ASSERT(streq(now, inside.container), "the container %s became %s", inside.container, now);
+	(void)deck_ok(NULL, WORDS("remove", "--force", second.session.id, "--json"));
+}
+
+TEST(RealClaudeAsASecondAgentComesBackAfterRebootDocker)
+{
+	two_come_back(ENGINE_DOCKER);
+}
+
+TEST(RealClaudeAsASecondAgentComesBackAfterRebootPodman)
+{
+	two_come_back(ENGINE_PODMAN);
+}
+
 /* ---- the login of its user --------------------------------------------------------------- */
 
 static void log_in(const char *token)
