@@ -46,15 +46,15 @@ static void assert_refused(enum engine engine, const char *why)
 	ASSERT(!*engine_belongings(engine), "the engine has\n%s", engine_belongings(engine));
 }
 
-static const char *environment_of(const struct inside *inside)
+static const char *environment_of(pid_t pid)
 {
-	return machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' </proc/$1/environ", "sh",
-				     kept("%d", (int)inside->agent.pid)));
+	return machine_root_ok(
+		WORDS("sh", "-c", "tr '\\0' '\\n' </proc/$1/environ", "sh", kept("%d", (int)pid)));
 }
 
 static void assert_as_the_role_says(const struct inside *inside)
 {
-	const char *environment = environment_of(inside);
+	const char *environment = environment_of(inside->agent.pid);
 	ASSERT(strstr(environment, "\nROLE=deck\n"), "the agent has\n%s", environment);
 	const char *built = container_field(inside->engine, inside->name, "{{.Config.Env}}");
 	ASSERT(strstr(built, "BUILT=built"), "the image has %s", built);
@@ -342,6 +342,38 @@ TEST(ContainerOfTwoRunsNoCommandOfARoleTwiceAfterAKill)
 	(void)deck_ok(NULL, WORDS("remove", "--force", guest.id, "--json"));
 }
 
+/* What the role asks for is a variable of both.  A secret is that of the session that it was given
+ * to. */
+TEST(ContainerOfTwoHasTheVariablesOfItsRole)
+{
+	struct session session;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	machine_set("KEY", "canary");
+	machine_write(at_home(AT "devcontainer.json"), 0644,
+		      kept("{\"image\": \"%s\", \"containerEnv\": {\"ROLE\": \"b\"},\n"
+			   "\"onCreateCommand\": \"echo once >>ran\",\n"
+			   "\"customizations\": {\"agentdeck\": {\"env\": {\n"
+			   "\"CITY\": {\"prompt\": \"Which?\", \"default\": \"Oslo\"},\n"
+			   "\"KEY\": {\"prompt\": \"Which?\", \"secret\": true}}}}}\n",
+			   PLAIN_IMAGE));
+	(void)deck_ok(NULL, WORDS("role", "trust", "--json", at_home("deck")));
+	session_add(&session, NULL, "deck",
+		    WORDS("--role", at_home("deck"), "--engine", engine_address(ENGINE_DOCKER),
+			  "--secret", "KEY"));
+	struct json_object *made = deck_ok(NULL, WORDS("launch", "--in", session.id, "--agent",
+						       "demo", "-t", "second", "--json"));
+	struct session guest = { .title = "second", .id = json_get_string(made, "id", NULL) };
+	session_start(&session, NULL);
+	(void)session_look(&guest);
+	const char *both[] = { environment_of(session.agent_pid), environment_of(guest.agent_pid) };
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++)
+		ASSERT(strstr(both[i], "\nCITY=Oslo\n") && strstr(both[i], "\nROLE=b\n") &&
+			       (strstr(both[i], "canary") != NULL) == (i == 0),
+		       "agent %zu has\n%s", i, both[i]);
+	ASSERT(streq(ran(), "once\n"), "its commands ran:\n%s", ran());
+	(void)deck_ok(NULL, WORDS("remove", "--force", guest.id, "--json"));
+}
+
 /* ---- the image --------------------------------------------------------------------------- */
 
 /* What nobody has seen is not built. */
@@ -385,6 +417,37 @@ static const char *image_of(const char *title)
 	struct json_object *recipe = json_get_object(
 		deck_look_ok(WORDS("session", "show", "--json", title)), "recipe");
 	return json_get_string(recipe, "image_id", "none");
+}
+
+/* Each of examples/roles comes up.  Its base is the test's own, in which apt-get installs nothing. */
+TEST(ContainerOfEachExampleComesUp)
+{
+	static const struct {
+		const char *role, *base;
+	} examples[] = {
+		{ "plain", "debian:12-slim" },
+		{ "checked", "debian:12-slim" },
+		{ "python", "python:3.12-slim" },
+	};
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	machine_write(at_home("base/none"), 0755, "#!/bin/sh\n");
+	machine_write(at_home("base/Dockerfile"), 0644,
+		      "FROM " PLAIN_IMAGE "\nCOPY none /bin/apt-get\n");
+	machine_make_directory(at_home(".cache/packages"));
+	machine_user_ok(
+		WORDS("cp", "-r", machine_source("../examples/roles"), at_home("examples")));
+	for (size_t i = 0; i < ARRAY_SIZE(examples); i++) {
+		struct inside inside = { .engine = ENGINE_DOCKER };
+		const char *role = at_home(kept("examples/%s", examples[i].role));
+		(void)engine_say(ENGINE_DOCKER,
+				 WORDS("build", "--tag", examples[i].base, at_home("base")));
+		(void)deck_ok(NULL, WORDS("role", "trust", "--json", role));
+		session_add(&inside.session, NULL, examples[i].role,
+			    WORDS("--role", role, "--engine", engine_address(ENGINE_DOCKER)));
+		session_start(&inside.session, NULL);
+		assert_running(&inside, examples[i].role);
+		session_stop(&inside.session, NULL);
+	}
 }
 
 /* Another session of the role has the same image, until the role changes; the sessions that it has
