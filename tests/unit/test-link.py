@@ -363,6 +363,63 @@ def case_a_change_without_its_answer_is_not_repeated(home):
     expect(len(home.sessions()) == 1, "it was removed")
 
 
+# Each file of a login prints something, and ends without a newline.
+SHELLS = {
+    "bash": {".bash_profile": ". ~/.bashrc", ".bashrc": "case $- in *i*) ;; *) return ;; esac\nexport PATH=~/.local/bin:$PATH OF_LOGIN='a\nb'\nprintf welcome"},
+    "dash": {".profile": "export PATH=$HOME/.local/bin:$PATH OF_LOGIN='a\nb'; printf welcome"},
+    "zsh": {".zprofile": "export PATH=$HOME/.local/bin:$PATH OF_LOGIN='a\nb'; printf welcome"},
+    "fish": {".config/fish/config.fish": "set -gx PATH $HOME/.local/bin $PATH; set -gx OF_LOGIN 'a\nb'; printf welcome"},
+    "tcsh": {".tcshrc": "setenv PATH ${HOME}/.local/bin:${PATH}; setenv OF_LOGIN 'a\\\nb'; printf welcome"},
+}
+
+
+def write(path, text, mode=0o600):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        file.write(text + "\n")
+
+
+def case_a_request_finds_what_a_login_finds(home):
+    write(home.path + "/.local/bin/found", '#!/bin/sh\nprintf "%s" "$OF_LOGIN" >"$HOME/seen.new" && mv "$HOME/seen.new" "$HOME/seen"\nexec cat', 0o700)
+    for name, files in SHELLS.items():
+        if not shutil.which(name):
+            print(f"   no {name} here")
+            continue
+        for file, text in files.items():
+            write(f"{home.path}/{file}", text)
+        home.environment["SHELL"] = shutil.which(name)
+        with Link(home) as link:
+            expect(link.run("list", "--json")[0] == 0, "list fails")
+            status, output = link.run("launch", home.work, "-t", name, "-c", "found", "--no-wait", "--json")
+            expect(status == 0, f"{name}: {output}")
+        wait_for(lambda: os.path.exists(home.path + "/seen"), f"{name}: it does not run")
+        with open(home.path + "/seen", encoding="utf-8") as file:
+            expect(file.read() == "a\nb", f"{name}: a variable is another one")
+        os.unlink(home.path + "/seen")
+        for file in files:
+            os.unlink(f"{home.path}/{file}")
+
+
+def case_a_shell_that_says_nothing_holds_up_no_request_for_long(home):
+    write(home.path + "/hangs", "#!/bin/sh\nsleep 3600 & echo $! >$HOME/asleep.new\nmv $HOME/asleep.new $HOME/asleep\nsleep 3600", 0o700)
+    write(home.path + "/noise", "#!/bin/sh\nexec yes", 0o700)
+    for shell in ("/hangs", "/noise", "/fails", "/usr/sbin/nologin"):
+        home.environment["SHELL"] = shell if shell.startswith("/usr") else home.path + shell
+        with Link(home, "--silence", "3") as link:
+            if shell == "/hangs":
+                wait_for(lambda: os.path.exists(home.path + "/asleep"), "the shell does not run")
+                expect(link.run("list", "--json")[0] == 0 and not ended(asleep(home)), "list waits for a shell")
+            status, output = link.run("add", home.work, "-t", shell.rpartition("/")[2], "-c", "cat", "--json")
+            expect(status == 0, f"{shell}: {output}")
+            expect(link.run("agents", "list", "--json")[0] == 0, f"{shell}: the link is of no use afterwards")
+    expect(ended(asleep(home)), "what the shell has started still runs")
+
+
+def asleep(home):
+    with open(home.path + "/asleep", encoding="utf-8") as file:
+        return int(file.read())
+
+
 def main():
     if not shutil.which("tmux"):
         print("skipped: no tmux")

@@ -173,6 +173,6 @@ const struct command command_agents_check = {
 	.kind = COMMAND_READS,
 	.arguments = "[FILE...]",
 	.summary = "look for mistakes in the files that describe agents",
-	.flags = NEEDS_DECK | HAS_JSON,
+	.flags = NEEDS_DECK | FINDS_PROGRAMS | HAS_JSON,
 	.run = cmd_agents_check,
 };

@@ -272,7 +272,7 @@ const struct command command_agents_list = {
 	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "list the agents that agentdeck knows",
-	.flags = NEEDS_DECK | HAS_JSON,
+	.flags = NEEDS_DECK | FINDS_PROGRAMS | HAS_JSON,
 	.run = cmd_agents_list,
 };
 
@@ -281,6 +281,6 @@ const struct command command_agents_show = {
 	.kind = COMMAND_READS,
 	.arguments = "AGENT",
 	.summary = "show all that agentdeck knows of an agent",
-	.flags = NEEDS_DECK | HAS_JSON,
+	.flags = NEEDS_DECK | FINDS_PROGRAMS | HAS_JSON,
 	.run = cmd_agents_show,
 };

@@ -114,6 +114,6 @@ const struct command command_doctor = {
 	.arguments = "",
 	.summary = "check whether sessions survive a logout on this machine",
 	OWN_OPTIONS,
-	.flags = HAS_JSON,
+	.flags = FINDS_PROGRAMS | HAS_JSON,
 	.run = cmd_doctor,
 };

@@ -149,6 +149,7 @@ enum command_flags {
 	KEEPS_SIGNALS = 1 << 7,  /* the signals that the caller blocks stay blocked */
 	MAKES_PROFILE = 1 << 9,  /* creates a session, and its profile with it */
 	TAKES_SEVERAL = 1 << 12, /* has OPTIONS_SEVERAL, and is called again for each session */
+	FINDS_PROGRAMS = 1 << 4, /* says which programs are installed */
 	JSON_LINES = 1 << 13,    /* with HAS_JSON: objects, each on a line; else one value */
 };
 

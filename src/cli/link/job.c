@@ -39,14 +39,28 @@ struct job {
 	bool is_paused, has_ended, input_is_complete;
 };
 
+/* copy: the parser moves the words, and overwrites those of a message. */
+static int parse(const struct strvec *words, struct strvec *copy, struct app *ret,
+		 struct error *err)
+{
+	strvec_push(copy, "agentdeck");
+	strvec_push_all(copy, words);
+	return parse_command_line(ret, (int)copy->count, copy->items, err);
+}
+
+bool job_needs_login(const struct strvec *words)
+{
+	cleanup_app struct app app = { 0 };
+	cleanup_strvec struct strvec copy = { 0 };
+	return parse(words, &copy, &app, NULL) == 0 && app.command &&
+	       (app.kind == COMMAND_CHANGES || app.command->flags & FINDS_PROGRAMS);
+}
+
 int job_kind(const struct strvec *words, enum command_kind *ret, struct error *err)
 {
 	cleanup_app struct app app = { 0 };
 	cleanup_strvec struct strvec copy = { 0 };
-	/* The parser moves the words, and overwrites those of a message. */
-	strvec_push(&copy, "agentdeck");
-	strvec_push_all(&copy, words);
-	if (parse_command_line(&app, (int)copy.count, copy.items, err) < 0)
+	if (parse(words, &copy, &app, err) < 0)
 		return -1;
 	const enum command_kind kind = app.command ? app.kind : COMMAND_READS;
 	if (kind == COMMAND_TERMINAL)

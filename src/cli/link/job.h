@@ -24,6 +24,9 @@ struct job_handler {
 /* Which kind of command is it?  ERROR_USAGE: it is none.  ERROR_REFUSED: a link cannot run it. */
 int job_kind(const struct strvec *words, enum command_kind *ret, struct error *err);
 
+/* Does such a command look for programs, or start one?  It needs the environment of a login. */
+bool job_needs_login(const struct strvec *words);
+
 /* Start it.  A command that changes something is not ended with us: its output goes to memory, and
  * is read from there. */
 int job_start(struct loop *loop, struct deck *deck, const struct link_frame *request,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/link/job.h"
+#include "cli/link/login.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,7 +31,9 @@ struct serve {
 	struct job *jobs[JOBS_MAX];
 	struct loop_source *input, *output, *ping;
 	int64_t heard_ms;
+	struct login *login; /* NULL: it was asked */
 	bool has_greeted, is_leaving, is_paused;
+	bool waits; /* for the login, with a request that is still in */
 };
 
 /* ---- to the client ---------------------------------------------------------------------------- */
@@ -75,6 +78,13 @@ static void leave(struct serve *serve, const char *why)
 	log_debug("serve: ends: %s", why);
 }
 
+/* Its client is slow, or waits for the login itself. */
+static void listen_again(struct serve *serve)
+{
+	if (serve->input && !serve->waits && unsent(serve) < UNSENT_LOW)
+		(void)loop_set_io(serve->input, EPOLLIN, NULL);
+}
+
 static void on_writable(int fd, uint32_t events, void *context)
 {
 	struct serve *serve = context;
@@ -101,7 +111,7 @@ static void on_writable(int fd, uint32_t events, void *context)
 	}
 	if (serve->is_leaving || unsent(serve) >= UNSENT_LOW)
 		return;
-	(void)loop_set_io(serve->input, EPOLLIN, NULL);
+	listen_again(serve);
 	pause_jobs(serve, false);
 }
 
@@ -219,10 +229,12 @@ static void take_line(struct serve *serve, const char *line, size_t length)
 {
 	cleanup_link_frame struct link_frame frame = { 0 };
 	cleanup_error struct error err = { 0 };
-	if (link_frame_read(line, length, &frame, &err) == 0)
-		take(serve, &frame);
-	else
+	if (link_frame_read(line, length, &frame, &err) < 0)
 		leave(serve, err.message);
+	else if (serve->login && frame.kind == LINK_REQUEST && job_needs_login(&frame.words))
+		serve->waits = true;
+	else
+		take(serve, &frame);
 }
 
 static void take_lines(struct serve *serve)
@@ -234,6 +246,8 @@ static void take_lines(struct serve *serve)
 		const size_t length = (size_t)(end - serve->in.data) - begin;
 		if (length > 0)
 			take_line(serve, serve->in.data + begin, length);
+		if (serve->waits)
+			break;
 		begin += length + 1;
 	}
 	cleanup_strbuf struct strbuf rest = { 0 };
@@ -243,6 +257,21 @@ static void take_lines(struct serve *serve)
 	rest = (struct strbuf){ 0 };
 	if (serve->in.length >= LINK_LINE_MAX)
 		leave(serve, "a line is too long");
+}
+
+static void on_login(const char *why, void *context)
+{
+	struct serve *serve = context;
+	if (why)
+		log_warning("serve: %s: agents are looked for without a login's environment", why);
+	login_free(serve->login);
+	serve->login = NULL;
+	serve->heard_ms = clock_ms();
+	if (!serve->waits)
+		return;
+	serve->waits = false;
+	take_lines(serve);
+	listen_again(serve);
 }
 
 static void on_readable(int fd, uint32_t events UNUSED, void *context)
@@ -261,6 +290,8 @@ static void on_readable(int fd, uint32_t events UNUSED, void *context)
 	serve->heard_ms = clock_ms();
 	strbuf_add(&serve->in, bytes, (size_t)n);
 	take_lines(serve);
+	if (serve->waits)
+		(void)loop_set_io(serve->input, 0, NULL);
 }
 
 /* A line can be dead without an end: a client that hears us answers. */
@@ -268,7 +299,7 @@ static void on_ping(void *context)
 {
 	struct serve *serve = context;
 	const int64_t now = clock_ms(), silence = now - serve->heard_ms;
-	if (silence >= serve->order->silence_ms) {
+	if (silence >= serve->order->silence_ms && !serve->waits) {
 		log_warning("serve: no word from its client for %lld s: ends",
 			    (long long)silence / 1000);
 		loop_exit(serve->loop, 0);
@@ -303,10 +334,14 @@ int serve_run(struct deck *deck, const struct serve_order *order, struct error *
 	strbuf_adds(&serve.out, "\n");
 	send_frame(&serve, &(struct link_frame){ .kind = LINK_HELLO, .facts = order->facts });
 	int r = open_sources(&serve, err);
+	cleanup_error struct error why = { 0 };
+	if (r == 0 && login_ask(loop, on_login, &serve, &serve.login, &why) < 0)
+		log_warning("serve: %s", why.message);
 	if (r == 0)
 		r = loop_run(loop, err) < 0 ? -1 : 0;
 	for (size_t i = 0; i < JOBS_MAX; i++)
 		job_free(serve.jobs[i]);
+	login_free(serve.login);
 	strbuf_free(&serve.in);
 	strbuf_free(&serve.out);
 	return r;

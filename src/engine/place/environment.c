@@ -351,6 +351,41 @@ void environment_plain(struct strvec *ret)
 	}
 }
 
+static bool is_name(const char *name)
+{
+	return *name && !strchr("0123456789", *name) &&
+	       !name[strspn(name,
+			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+}
+
+static char *joined_path(const char *first, const char *second)
+{
+	struct strbuf path = { 0 };
+	cleanup_free char *copy = xstrdup(second);
+	char *rest = copy;
+	strbuf_adds(&path, first);
+	for (const char *directory; (directory = strsep(&rest, ":"));)
+		if (*directory && !has_directory(strbuf_text(&path), directory))
+			strbuf_addf(&path, "%s%s", path.length ? ":" : "", directory);
+	return strbuf_take(&path);
+}
+
+void environment_adopt(const struct strvec *login)
+{
+	for (size_t i = 0; i < login->count; i++) {
+		const char *entry = login->items[i];
+		const size_t length = strcspn(entry, "=");
+		cleanup_free char *name = xstrndup(entry, length);
+		if (!entry[length] || !is_name(name) || is_transient(name))
+			continue;
+		const char *value = entry + length + 1;
+		cleanup_free char *path = streq(name, "PATH")
+						  ? joined_path(value, or_empty(getenv("PATH")))
+						  : NULL;
+		(void)setenv(name, path ? path : value, true);
+	}
+}
+
 char *environment_hook(const struct deck *deck, const struct instance *instance)
 {
 	cleanup_json struct json_object *argv = json_object_new_array();

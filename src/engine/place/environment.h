@@ -12,6 +12,11 @@
  * called from, appended to *ret. */
 void environment_plain(struct strvec *ret);
 
+/* Let this process have these variables (NAME=VALUE) of a login of its user, without what belongs
+ * to that login itself.  Directories that only our PATH has stay at its end.  What is no variable
+ * is left out. */
+void environment_adopt(const struct strvec *login);
+
 /* NAME=VALUE of a new run's tmux server, in *ret (appended). */
 void environment_build(const struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, struct strvec *ret);
