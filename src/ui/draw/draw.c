@@ -255,24 +255,6 @@ static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 	}
 }
 
-/* The first key of the action; second: and that of another one, or ACTION_NONE. */
-static size_t put_keys(const struct ui *ui, size_t row, size_t column, const enum action actions[2],
-		       const char *label)
-{
-	char first[KEYMAP_TEXT_SIZE], second[KEYMAP_TEXT_SIZE];
-	(void)keymap_text(&ui->keymap, actions[0], first);
-	(void)keymap_text(&ui->keymap, actions[1], second);
-	cleanup_free char *keys = xasprintf("%s%s%s", first, actions[1] ? ", " : "",
-					    actions[1] ? second : "");
-	return draw_key(row, column, keys, label);
-}
-
-static size_t put_key(const struct ui *ui, size_t row, size_t column, enum action action,
-		      const char *label)
-{
-	return put_keys(ui, row, column, (const enum action[]){ action, ACTION_NONE }, label);
-}
-
 static const enum action up_and_down[] = { ACTION_UP, ACTION_DOWN };
 
 static void draw_dialog_keys(const struct ui *ui, size_t row)
@@ -280,12 +262,12 @@ static void draw_dialog_keys(const struct ui *ui, size_t row)
 	const struct dialog *dialog = &ui->dialog;
 	size_t column = draw_key(row, 0, "Enter", dialog->question.choices[dialog->cursor].label);
 	if (ui_asks_yes_or_no(ui))
-		column = put_key(ui, row, column, ACTION_QUESTION_YES, "yes");
+		column = draw_action(ui, row, column, ACTION_QUESTION_YES, "yes");
 	column = draw_key(row, column, "Esc", "cancel");
 	if (dialog->scrolls)
-		column = put_key(ui, row, column, ACTION_PAGE_DOWN, "scroll");
+		column = draw_action(ui, row, column, ACTION_PAGE_DOWN, "scroll");
 	if (dialog->question.choice_count > 1)
-		put_keys(ui, row, column, up_and_down, "choose");
+		draw_actions(ui, row, column, up_and_down, "choose");
 }
 
 enum { KEYS_MOST = 10 };
@@ -343,17 +325,16 @@ static void draw_line_keys(const struct ui *ui, size_t row)
 {
 	const struct line_keys *keys = keys_of_line(ui);
 	const bool is_starting = ui->starting.count && !ui->is_halted;
-	size_t column = is_starting        ? put_key(ui, row, 0, ACTION_BACK, "start no more")
-			: filter_is_on(ui) ? put_key(ui, row, 0, ACTION_BACK, "show all")
+	size_t column = is_starting        ? draw_action(ui, row, 0, ACTION_BACK, "start no more")
+			: filter_is_on(ui) ? draw_action(ui, row, 0, ACTION_BACK, "show all")
 					   : 0;
 	if (ui->has_removed && ui->message && !ui->is_bad)
-		column = put_key(ui, row, column, ACTION_UNDO, "undo");
+		column = draw_action(ui, row, column, ACTION_UNDO, "undo");
 	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)
-		if (ui->keymap.keys[keys[i].action][0] != KEY_CODE_NONE)
-			column = put_key(ui, row, column, keys[i].action,
-					 keys[i].action == ACTION_ATTACH && ui_has_diff(ui)
-						 ? "show the lines"
-						 : keys[i].label);
+		column = draw_action(ui, row, column, keys[i].action,
+				     keys[i].action == ACTION_ATTACH && ui_has_diff(ui)
+					     ? "show the lines"
+					     : keys[i].label);
 }
 
 static void draw_keys(const struct ui *ui, size_t row)
@@ -364,8 +345,8 @@ static void draw_keys(const struct ui *ui, size_t row)
 	} else if (ui->mode == MODE_DIALOG) {
 		draw_dialog_keys(ui, row);
 	} else if (ui->mode == MODE_AGENT) {
-		column = put_key(ui, row, column, ACTION_AGENT_LEAVE, "leave");
-		column = put_key(ui, row, column, ACTION_AGENT_ESCAPE, "sends Esc");
+		column = draw_action(ui, row, column, ACTION_AGENT_LEAVE, "leave");
+		column = draw_action(ui, row, column, ACTION_AGENT_ESCAPE, "sends Esc");
 		draw_key(row, column, "any other key", "goes to the agent");
 	} else if (ui->mode == MODE_LOOKING) {
 		draw_key(row, column, "Esc", "cancel");
@@ -376,11 +357,11 @@ static void draw_keys(const struct ui *ui, size_t row)
 		term_put(row, 0, term_columns(), TONE_PLAIN, ui->message);
 	} else {
 		const bool is_pick = ui->mode == MODE_PICK;
-		column = put_key(ui, row, column, ACTION_LINE_ACCEPT,
-				 is_pick                 ? "go there"
-				 : ui->mode == MODE_LINE ? "do it"
-							 : "keep");
-		put_key(ui, row, column, ACTION_LINE_CANCEL, is_pick ? "stay" : "cancel");
+		column = draw_action(ui, row, column, ACTION_LINE_ACCEPT,
+				     is_pick                 ? "go there"
+				     : ui->mode == MODE_LINE ? "do it"
+							     : "keep");
+		draw_action(ui, row, column, ACTION_LINE_CANCEL, is_pick ? "stay" : "cancel");
 	}
 }
 
@@ -449,10 +430,9 @@ static bool draw_dialog(struct ui *ui, size_t rows)
 
 void draw_question(struct ui *ui)
 {
-	const size_t rows = term_rows(), width = term_columns();
-	cleanup_free char *blank = xasprintf("%*s", (int)width, "");
+	const size_t rows = term_rows();
 	(void)draw_dialog(ui, rows);
-	term_put(rows - 1, 0, width, TONE_PLAIN, blank);
+	draw_blank(rows - 1);
 	draw_keys(ui, rows - 1);
 }
 

@@ -170,32 +170,23 @@ static void draw_keys(const struct ui *ui, size_t row)
 {
 	const struct form *form = &ui->form;
 	const bool is_text = form_is_text(form->at), is_directory = form->at == FIELD_DIRECTORY;
+	const bool completes = is_directory || form->at == FIELD_GROUP;
 	const struct {
 		bool is_shown;
-		enum action action;
+		enum action actions[2];
 		const char *label;
 	} keys[] = {
-		{ !form->is_running, ACTION_FORM_ACCEPT, "make it" },
-		{ true, ACTION_FORM_CANCEL, "back" },
-		{ true, ACTION_FORM_COMPLETE, is_directory ? "complete" : "next" },
-		{ is_directory, ACTION_FORM_RECENT, "recent" },
-		{ !is_text, ACTION_FORM_CHOOSE_PREVIOUS, NULL },
-		{ !is_text, ACTION_FORM_CHOOSE_NEXT, "choose" },
-		{ true, ACTION_FORM_CLEAR, "empty" },
+		{ !form->is_running, { ACTION_FORM_ACCEPT }, "make it" },
+		{ true, { ACTION_FORM_CANCEL }, "back" },
+		{ true, { ACTION_FORM_COMPLETE }, completes ? "complete" : "next" },
+		{ is_directory, { ACTION_FORM_RECENT }, "recent" },
+		{ !is_text, { ACTION_FORM_CHOOSE_PREVIOUS, ACTION_FORM_CHOOSE_NEXT }, "choose" },
+		{ true, { ACTION_FORM_CLEAR }, "empty" },
 	};
 	size_t column = 0;
-	cleanup_strbuf struct strbuf names = { 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		char name[KEYMAP_TEXT_SIZE];
-		if (!keys[i].is_shown)
-			continue;
-		strbuf_addf(&names, "%s%s", names.length ? ", " : "",
-			    keymap_text(&ui->keymap, keys[i].action, name));
-		if (!keys[i].label)
-			continue;
-		column = draw_key(row, column, strbuf_text(&names), keys[i].label);
-		strbuf_free(&names);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].is_shown)
+			column = draw_actions(ui, row, column, keys[i].actions, keys[i].label);
 }
 
 static size_t less(size_t one, size_t other)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/preview.h"
 
+#include "ui/draw/sign.h"
 #include "ui/state/summary.h"
 #include "ui/term/term.h"
 
 #include <string.h>
-
-static void draw_painted(size_t row, const struct split *split, const struct painted_line *line)
-{
-	size_t used = 0;
-	for (size_t i = 0; i < line->count && used < split->width; i++)
-		used += term_paint(row, split->column + used, split->width - used,
-				   &line->spans[i].style, line->spans[i].text);
-}
 
 /* ---- a screen that is wider than its place ----------------------------------------------------- */
 
@@ -254,5 +247,6 @@ void draw_preview(struct ui *ui, const struct split *split)
 								       : &preview->painting;
 	const size_t first = first_painted(preview, shown->count, room);
 	for (size_t i = 0; i < room && first + i < shown->count; i++)
-		draw_painted(split->row + 1 + i, split, &shown->lines[first + i]);
+		draw_painted(split->row + 1 + i, split->column, split->width,
+			     &shown->lines[first + i]);
 }

@@ -21,6 +21,14 @@ size_t draw_typed(size_t row, size_t column, size_t width, const struct input *i
 	return term_put(row, column, width, TONE_PLAIN, shown + length);
 }
 
+void draw_painted(size_t row, size_t column, size_t width, const struct painted_line *line)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < line->count && used < width; i++)
+		used += term_paint(row, column + used, width - used, &line->spans[i].style,
+				   line->spans[i].text);
+}
+
 size_t draw_key(size_t row, size_t column, const char *key, const char *label)
 {
 	const size_t width = term_columns();
@@ -30,4 +38,23 @@ size_t draw_key(size_t row, size_t column, const char *key, const char *label)
 	const size_t used = term_put(row, column, width - column, TONE_KEY, key);
 	term_put(row, column + used + 1, width, TONE_FAINT, label);
 	return column + length;
+}
+
+size_t draw_actions(const struct ui *ui, size_t row, size_t column, const enum action actions[2],
+		    const char *label)
+{
+	char first[KEYMAP_TEXT_SIZE], second[KEYMAP_TEXT_SIZE];
+	if (ui->keymap.keys[actions[0]][0] == KEY_CODE_NONE)
+		return column;
+	(void)keymap_text(&ui->keymap, actions[0], first);
+	(void)keymap_text(&ui->keymap, actions[1], second);
+	cleanup_free char *keys = xasprintf("%s%s%s", first, actions[1] ? ", " : "",
+					    actions[1] ? second : "");
+	return draw_key(row, column, keys, label);
+}
+
+size_t draw_action(const struct ui *ui, size_t row, size_t column, enum action action,
+		   const char *label)
+{
+	return draw_actions(ui, row, column, (const enum action[]){ action, ACTION_NONE }, label);
 }

@@ -8,14 +8,6 @@
 
 enum { FOOTER_ROWS = 1, SCOPE_FROM = 60 };
 
-static void draw_line(const struct rectangle *at, size_t row, const struct painted_line *line)
-{
-	size_t used = 0;
-	for (size_t i = 0; i < line->count && used < at->width; i++)
-		used += term_paint(row, at->column + used, at->width - used, &line->spans[i].style,
-				   line->spans[i].text);
-}
-
 /* "? api: waiting ====": the sign, the word and the line tell it without colours, too. */
 static void draw_title(const struct rectangle *at, const struct item *item, bool is_selected)
 {
@@ -36,7 +28,7 @@ static void draw_screen(const struct rectangle *at, const struct painting *paint
 	const size_t room = at->height - 1, count = painting->count;
 	const size_t first = count > room ? count - room : 0;
 	for (size_t i = 0; i < room && first + i < count; i++)
-		draw_line(at, at->row + 1 + i, &painting->lines[first + i]);
+		draw_painted(at->row + 1 + i, at->column, at->width, &painting->lines[first + i]);
 }
 
 static void draw_tile(const struct wall *wall, const struct list *list, size_t index)
@@ -60,23 +52,7 @@ static void draw_tile(const struct wall *wall, const struct list *list, size_t i
 		term_put(at.row + 1, at.column, at.width, TONE_FAINT, item->reason);
 }
 
-/* A key that is cut off is of no help. */
-static void add_if_room(struct strbuf *text, const char *one)
-{
-	if (term_width(strbuf_text(text)) + term_width(one) <= term_columns())
-		strbuf_addf(text, "%s  ", one);
-}
-
-static void add_key(struct strbuf *text, const struct ui *ui, enum action action, const char *label)
-{
-	char name[KEYMAP_TEXT_SIZE];
-	if (ui->keymap.keys[action][0] == KEY_CODE_NONE)
-		return;
-	cleanup_free char *one = xasprintf("%s %s", keymap_text(&ui->keymap, action, name), label);
-	add_if_room(text, one);
-}
-
-static void add_moves(struct strbuf *text, const struct ui *ui)
+static size_t draw_moves(const struct ui *ui, size_t row, size_t column)
 {
 	static const enum action moves[] = { ACTION_UP, ACTION_DOWN, ACTION_COLLAPSE, ACTION_OPEN };
 	char name[KEYMAP_TEXT_SIZE];
@@ -86,22 +62,30 @@ static void add_moves(struct strbuf *text, const struct ui *ui)
 		is_own |= ui->keymap.keys[moves[i]][0] != action_info(moves[i])->keys[0];
 		strbuf_addf(&keys, "%s%s", i ? ", " : "", keymap_text(&ui->keymap, moves[i], name));
 	}
-	cleanup_free char *one = xasprintf("%s choose", is_own ? strbuf_text(&keys) : "Arrows");
-	add_if_room(text, one);
+	return draw_key(row, column, is_own ? strbuf_text(&keys) : "Arrows", "choose");
 }
 
 static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row)
 {
+	static const struct {
+		enum action action;
+		const char *label;
+	} keys[] = {
+		{ ACTION_APPROVE, "approve" }, { ACTION_DENY, "deny" },
+		{ ACTION_QUIT, "leave" },      { ACTION_HELP, "help" },
+		{ ACTION_ATTACH, "attach" },   { ACTION_NEXT_WAITING, "next" },
+	};
 	const size_t width = term_columns();
 	const size_t waiting = list_counts(ui->list).doing[DOING_WAITING];
 	const struct item *item = list_selected(ui->list);
+	const bool waits = item && item->doing == DOING_WAITING;
 	cleanup_strbuf struct strbuf text = { 0 };
-	if (ui->mode == MODE_LOOKING) {
-		term_put(row, 0, width, TONE_WARNING, ui->question);
-		return;
-	}
-	if (ui->message) {
-		term_put(row, 0, width, ui->is_bad ? TONE_ERROR : TONE_PLAIN, ui->message);
+	if (ui->mode == MODE_LOOKING || ui->message) {
+		const enum tone tone = ui->mode == MODE_LOOKING ? TONE_WARNING
+				       : ui->is_bad             ? TONE_ERROR
+								: TONE_PLAIN;
+		term_put(row, 0, width, tone,
+			 ui->mode == MODE_LOOKING ? ui->question : ui->message);
 		return;
 	}
 	if (width >= SCOPE_FROM)
@@ -111,16 +95,11 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 			    tiles_page(&wall->tiles, wall->selected) + 1, wall->tiles.pages);
 	if (waiting)
 		strbuf_addf(&text, "%zu waiting  ", waiting);
-	if (item && item->doing == DOING_WAITING) {
-		add_key(&text, ui, ACTION_APPROVE, "approve");
-		add_key(&text, ui, ACTION_DENY, "deny");
-	}
-	add_key(&text, ui, ACTION_QUIT, "leave");
-	add_key(&text, ui, ACTION_HELP, "help");
-	add_key(&text, ui, ACTION_ATTACH, "attach");
-	add_key(&text, ui, ACTION_NEXT_WAITING, "next");
-	add_moves(&text, ui);
-	term_put(row, 0, width, waiting ? TONE_WAITING : TONE_KEY, strbuf_text(&text));
+	size_t column = term_put(row, 0, width, waiting ? TONE_WAITING : TONE_PLAIN,
+				 strbuf_text(&text));
+	for (size_t i = waits ? 0 : 2; i < ARRAY_SIZE(keys); i++)
+		column = draw_action(ui, row, column, keys[i].action, keys[i].label);
+	draw_moves(ui, row, column);
 }
 
 size_t draw_wall_height(void)

@@ -396,21 +396,6 @@ char *form_directory(const struct form *form)
 	return TAKE_PTR(path);
 }
 
-static size_t common_length(const struct strvec *words)
-{
-	size_t length = strlen(words->items[0]);
-	for (size_t i = 1; i < words->count; i++) {
-		size_t same = 0;
-		while (same < length && words->items[i][same] == words->items[0][same])
-			same++;
-		length = same;
-	}
-	/* Not within a character. */
-	while (length && ((unsigned char)words->items[0][length] & 0xC0) == 0x80)
-		length--;
-	return length;
-}
-
 /* Complete the end of the field, from start on, to what all names have that begin with it; one
  * alone gets the suffix.  False: that changes and shows nothing. */
 static bool complete(struct form *form, const struct strvec *names, size_t start,
@@ -425,7 +410,7 @@ static bool complete(struct form *form, const struct strvec *names, size_t start
 			strvec_push(&form->found, names->items[i]);
 	if (form->found.count == 0)
 		return false;
-	const size_t length = common_length(&form->found);
+	const size_t length = input_common(&form->found);
 	const bool is_whole = form->found.count == 1;
 	cleanup_free char *text = xasprintf("%.*s%.*s%s", (int)start, typed, (int)length,
 					    form->found.items[0], is_whole ? suffix : "");

@@ -121,3 +121,15 @@ bool input_key(struct input *input, const struct keymap *keymap, enum key_contex
 		return input_type(input, key);
 	}
 }
+
+size_t input_common(const struct strvec *words)
+{
+	const char *first = words->items[0];
+	size_t length = strlen(first);
+	for (size_t i = 1; i < words->count; i++)
+		while (strncmp(first, words->items[i], length) != 0)
+			length--;
+	while (length && is_continued(first[length]))
+		length--;
+	return length;
+}

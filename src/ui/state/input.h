@@ -22,3 +22,5 @@ bool input_key(struct input *input, const struct keymap *keymap, enum key_contex
 bool input_type(struct input *input, key_code key);
 /* Borrowed. */
 const char *input_text(const struct input *input);
+/* How many bytes, in whole characters, all of these words begin with.  There is at least one. */
+size_t input_common(const struct strvec *words);

@@ -109,19 +109,6 @@ static void read_candidates(const char *text, const char *typed, struct strvec *
 	}
 }
 
-/* How many bytes, in whole characters, all of them begin with. */
-static size_t common_length(const struct strvec *candidates)
-{
-	const char *first = candidates->items[0];
-	size_t length = strlen(first);
-	for (size_t i = 1; i < candidates->count; i++)
-		while (strncmp(first, candidates->items[i], length) != 0)
-			length--;
-	while (length && ((unsigned char)first[length] & 0xC0) == 0x80)
-		length--;
-	return length;
-}
-
 /* In place of the last word before the cursor. */
 static void replace_word(struct ui *ui, const char *word, bool is_whole)
 {
@@ -150,7 +137,7 @@ void ui_completed(struct ui *ui, const char *text)
 		ui_tell(ui, "agentdeck knows nothing that begins so.", true);
 		return;
 	}
-	const size_t length = common_length(&candidates);
+	const size_t length = input_common(&candidates);
 	cleanup_free char *common = xstrndup(candidates.items[0], length);
 	if (length > strlen(typed) || candidates.count == 1)
 		replace_word(ui, common, candidates.count == 1);
