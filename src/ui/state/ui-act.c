@@ -334,14 +334,12 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 		answer_with(ui, ret);
 		break;
 	case ACTION_STOP:
-		ui_run(ui, ret, (const char *const[]){ "stop", NULL });
-		break;
 	case ACTION_RESTART:
-		if (ui->targets.count == 1) {
+		if (ui->pending == ACTION_RESTART && ui->targets.count == 1) {
 			ui_look(ui, ACTION_RESTART, ret);
 			return;
 		}
-		ui_run(ui, ret, (const char *const[]){ "restart", NULL });
+		ui_run(ui, ret, (const char *const[]){ action_info(ui->pending)->name, NULL });
 		break;
 	case ACTION_REMOVE:
 		strvec_clear(&ui->agreed);

@@ -61,20 +61,9 @@ static void give_up(struct ui *ui)
 /* For agentdeck settle. */
 static const char *occasion_of(enum action action)
 {
-	switch (action) {
-	case ACTION_REMOVE:
-		return "remove";
-	case ACTION_PRUNE:
-		return "prune";
-	case ACTION_ATTACH:
-		return "attach";
-	case ACTION_RESTART:
-		return "restart";
-	case ACTION_NEW:
-		return "resume";
-	default:
-		return "start";
-	}
+	const bool is_named = action == ACTION_REMOVE || action == ACTION_PRUNE ||
+			      action == ACTION_ATTACH || action == ACTION_RESTART;
+	return is_named ? action_info(action)->name : action == ACTION_NEW ? "resume" : "start";
 }
 
 /* For agentdeck settle: what the pending action is, and its first target, which the trash is not. */
@@ -88,14 +77,19 @@ static void add_subject(const struct ui *ui, struct strvec *words)
 /* What the deck says while agentdeck looks.  The caller frees. */
 static char *looking_text(const struct ui *ui, enum action action)
 {
+	const char *title = ui_title_of(ui, ui->targets.items[0]);
 	if (ui->targets.count > 1)
 		return xasprintf("Looking at the work of %zu sessions ...", ui->targets.count);
+	if (action == ACTION_APPROVE || action == ACTION_DENY)
+		return xasprintf("Looking at what %s asks ...", title);
 	if (action == ACTION_REMOVE || action == ACTION_NEW)
 		return xstrdup("Looking at its work ...");
-	return xasprintf("Looking at %s ...", ui_title_of(ui, ui->targets.items[0]));
+	return action == ACTION_PRUNE ? xstrdup("Looking at what was removed ...")
+				      : xasprintf("Looking at %s ...", title);
 }
 
-void ui_look(struct ui *ui, enum action action, struct wish *ret)
+/* Wait for what this command of agentdeck prints with --json. */
+static void begin_look(struct ui *ui, enum action action, const char *command, struct wish *ret)
 {
 	ui_end_pending(ui);
 	ui->mode = MODE_LOOKING;
@@ -103,7 +97,12 @@ void ui_look(struct ui *ui, enum action action, struct wish *ret)
 	ui->question = looking_text(ui, action);
 	ret->kind = WISH_ASK;
 	ui_expect(ui, ret);
-	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--json", NULL });
+	strvec_push_array(&ret->words, (const char *const[]){ command, "--json", NULL });
+}
+
+void ui_look(struct ui *ui, enum action action, struct wish *ret)
+{
+	begin_look(ui, action, "settle", ret);
 	add_subject(ui, &ret->words);
 }
 
@@ -111,26 +110,14 @@ void ui_look_into_trash(struct ui *ui, struct wish *ret)
 {
 	strvec_clear(&ui->targets);
 	strvec_push(&ui->targets, "");
-	ui->mode = MODE_LOOKING;
-	ui->pending = ACTION_PRUNE;
-	replace_string(&ui->question, "Looking at what was removed ...");
-	ret->kind = WISH_ASK;
-	ui_expect(ui, ret);
-	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--json", NULL });
-	add_subject(ui, &ret->words);
+	ui_look(ui, ACTION_PRUNE, ret);
 }
 
 void ui_look_at_permission(struct ui *ui, enum action action, struct wish *ret)
 {
-	ui_end_pending(ui);
-	ui->mode = MODE_LOOKING;
-	ui->pending = action;
-	ui->question = xasprintf("Looking at what %s asks ...",
-				 ui_title_of(ui, ui->targets.items[0]));
-	ret->kind = WISH_ASK;
-	ui_expect(ui, ret);
-	strvec_push_array(&ret->words, (const char *const[]){ action_info(action)->name, "--json",
-							      "--", ui->targets.items[0], NULL });
+	begin_look(ui, action, action_info(action)->name, ret);
+	strvec_push(&ret->words, "--");
+	strvec_push(&ret->words, ui->targets.items[0]);
 }
 
 static bool is_permission(const struct ui *ui)
@@ -237,10 +224,8 @@ static void do_pending(struct ui *ui, struct wish *ret)
 								      ui->targets.items[0], NULL });
 		break;
 	case ACTION_START:
-		ui_run(ui, ret, (const char *const[]){ "start", NULL });
-		break;
 	case ACTION_RESTART:
-		ui_run(ui, ret, (const char *const[]){ "restart", NULL });
+		ui_run(ui, ret, (const char *const[]){ action_info(ui->pending)->name, NULL });
 		break;
 	case ACTION_REMOVE:
 		settle_removal(ui, true, NULL, ret);

@@ -182,30 +182,14 @@ static void scroll_preview(struct ui *ui, bool is_up)
 static void move(struct ui *ui, enum action action)
 {
 	const long page = ui->height > 1 ? (long)ui->height - 1 : 1, half = (page + 1) / 2;
-	switch (action) {
-	case ACTION_UP:
-		list_move(ui->list, -1);
-		break;
-	case ACTION_DOWN:
-		list_move(ui->list, 1);
-		break;
-	case ACTION_HALF_UP:
-	case ACTION_HALF_DOWN:
-		list_move(ui->list, action == ACTION_HALF_UP ? -half : half);
-		break;
-	case ACTION_PAGE_UP:
-		list_move(ui->list, -page);
-		break;
-	case ACTION_PAGE_DOWN:
-		list_move(ui->list, page);
-		break;
-	case ACTION_FIRST:
-		list_go(ui->list, 0);
-		break;
-	default:
-		list_go(ui->list, SIZE_MAX);
-		break;
-	}
+	const long steps[ACTION_COUNT] = {
+		[ACTION_UP] = -1,          [ACTION_DOWN] = 1,        [ACTION_PAGE_UP] = -page,
+		[ACTION_PAGE_DOWN] = page, [ACTION_HALF_UP] = -half, [ACTION_HALF_DOWN] = half,
+	};
+	if (steps[action])
+		list_move(ui->list, steps[action]);
+	else
+		list_go(ui->list, action == ACTION_FIRST ? 0 : SIZE_MAX);
 }
 
 void ui_act(struct ui *ui, enum action action, struct wish *ret)
