@@ -111,6 +111,32 @@ def places(root, tree):
         yield place
 
 
+# A stand-in for Docker, with every image and no buildx, which builds nothing.
+DOCKER = """#!/bin/sh
+case $1 in
+-v) echo 'Docker version 20.10.24, build x' ;;
+version) echo 20.10.24 ;;
+inspect) echo '[{"Id": "sha256:1", "Config": {"User": "", "Env": [], "Labels": {}}, "Architecture": "amd64", "Os": "linux"}]' ;;
+buildx) exit 1 ;;
+esac
+"""
+
+
+def builds_without_the_command_on_this_machine(program, root):
+    """docs/roles.md says so where it names this program for features."""
+    place, docker, ran = root / "hostile", root / "docker", root / "ran"
+    (place / ".devcontainer").mkdir(parents=True)
+    (place / ".devcontainer/devcontainer.json").write_text(json.dumps({"image": "debian:12", "initializeCommand": ["touch", str(ran)]}))
+    docker.write_text(DOCKER)
+    docker.chmod(0o755)
+    words = [program, "build", "--docker-path", str(docker), "--workspace-folder", str(place), "--image-name", "built:1"]
+    answer = run(words, env=os.environ | {"TMPDIR": str(root)})
+    if json.loads(answer.stdout or "{}").get("outcome") == "success" and not ran.exists():
+        return 0
+    print(f"FAILED build: {'initializeCommand ran' if ran.exists() else answer.stdout + answer.stderr}")
+    return 1
+
+
 def main():
     program = os.environ.get("AGENTDECK_TEST_DEVCONTAINER")
     if not program:
@@ -131,6 +157,7 @@ def main():
                 if here.get(name) != there.get(name):
                     failures += 1
                     print(f"FAILED {place.name}: {name} is {here.get(name)!r} here, {there.get(name)!r} there")
+        failures += builds_without_the_command_on_this_machine(program, pathlib.Path(root))
     print(f"{count} roles, {failures} differences")
     return 1 if failures else 0
 
