@@ -242,6 +242,20 @@ def case_input_and_bytes_pass(hosts):
     expect(done.returncode not in (0, UNREACHABLE, UNKNOWN), f"a large input: {done}")
 
 
+def case_check_says_what_is_there(hosts):
+    hosts.settings('[hosts.gpu1]\n[hosts.gone]\nssh = "no-such-host.invalid"\n')
+    write(hosts.path + "/ssh_config", open(hosts.path + "/ssh_config", encoding="utf-8").read().replace("Host *", "Host gpu1"))
+    done = hosts.run("host", "check", "gpu1")
+    expect(done.returncode == 0 and done.stdout.startswith(b"gpu1: agentdeck ") and b"\n  no supervisor runs there" in done.stdout, done)
+    refused(hosts, UNREACHABLE, "gone is unreachable", "host", "check")
+    refused(hosts, 2, "there is no host", "host", "check", "gpu2")
+    [gone, gpu1] = json.loads(hosts.run("host", "check", "--json").stdout)
+    expect(gpu1["is_reachable"] and gpu1["problem"] is None and not gone["is_reachable"] and "no-such-host" in gone["problem"], (gpu1, gone))
+    [gone, gpu1] = json.loads(hosts.run("host", "list", "--json").stdout)
+    expect(gpu1["unreachable_since_at"] is None and gone["unreachable_since_at"], (gpu1, gone))
+    expect(hosts.run("host", "list").stdout.count(b"\n") == 3, "host list")
+
+
 def case_down_is_one_status_with_since_when(hosts):
     hosts.down()
     message = refused(hosts, UNREACHABLE, "gpu1 is unreachable (since ", "-H", "gpu1", "list")

@@ -335,6 +335,11 @@ holds 0 'role create' "$root/created"
 holds 0 'role trust' "$root/created"
 holds 0 'role trust' "$root/role"
 holds 0 'role list'
+cp "$root/deck/config.toml" "$root/config"
+printf '[hosts.gone]\nssh = "ssh://127.0.0.1:1"\n' >>"$root/deck/config.toml"
+holds 0 'host list'
+holds 69 'host check'
+mv "$root/config" "$root/deck/config.toml"
 holds 0 'role untrust' "$root/role"
 echo '{}' >"$root/refused/.devcontainer/devcontainer.json"
 holds 1 'role check' "$root/refused"
@@ -435,6 +440,7 @@ declare -A words=(
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
 	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
 	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role ['role diff']=../created ['role list']=''
+	['host list']='' ['host check']=''
 )
 export AGENTDECK_INSTANCE=$id
 printf '[session.one]\nagent = "demo"\n' >agentdeck.toml

@@ -402,6 +402,7 @@ NOT_LISTED='USER WORD DIGEST TEXT TITLE OLD N S SIZE SECONDS DAYS AGE ID PANE|PI
 
 case_completion_knows_every_place() {
 	local line placeholder count=0
+	printf '[hosts.gpu1]\n' >>"$AGENTDECK_HOME/config.toml"
 	while IFS=$'\t' read -r line placeholder; do
 		count=$((count + 1))
 		[[ " $NOT_LISTED " != *" $placeholder "* ]] || continue

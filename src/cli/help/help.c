@@ -171,7 +171,7 @@ static const struct {
 	    "shell" } },
 	{ "recover",
 	  { "recover", "doctor" },
-	  { "supervise", "undo", "discover", "history", "backup", "restore", "once" } },
+	  { "supervise", "undo", "discover", "history", "backup", "restore", "once", "host" } },
 	{ "administer",
 	  { 0 },
 	  { "rename", "remove", "prune", "purge", "settle", "set", "limit", "eject", "export",

@@ -96,6 +96,8 @@ static void make_words(const struct app *app, const struct strvec *line, struct 
 	strvec_push_array(ret, (const char *const[]){ "-H", REMOTE_HERE, NULL });
 	if (app->profile)
 		strvec_push_array(ret, (const char *const[]){ "-p", app->profile, NULL });
+	if (app->once)
+		strvec_push_array(ret, (const char *const[]){ "--once", app->once, NULL });
 	if (app->is_bare && app->kind != COMMAND_TERMINAL)
 		strvec_push(ret, app->command->name);
 	for (size_t i = app->command_at; i < line->count; i++)

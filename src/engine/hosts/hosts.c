@@ -176,6 +176,16 @@ static void note_unreachable(const struct files *files, char ret[CLOCK_TEXT_SIZE
 		memmove(ret, ret + day, strlen(ret + day) + 1);
 }
 
+int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote)
+{
+	cleanup_files struct files files;
+	struct stat st;
+	files_open(deck, remote, &files);
+	return fstatat(files.directory, files.since, &st, AT_SYMLINK_NOFOLLOW) == 0
+		       ? st.st_mtim.tv_sec * 1000000LL
+		       : 0;
+}
+
 int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret, struct error *err)
 {
 	cleanup_error struct error why = { 0 };

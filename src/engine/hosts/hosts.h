@@ -13,6 +13,10 @@
 int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret,
 	       struct error *err);
 
+/* Since when it does not answer, as far as this machine has asked: a time of clock_wall_us(); 0: it
+ * answered, or was not asked. */
+int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote);
+
 /* The command line of ssh for a command that needs this terminal.  words: behind "agentdeck". */
 void hosts_terminal_argv(struct deck *deck, const struct remote *remote, const struct strvec *words,
 			 struct strvec *ret);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+#include "cli/show/table.h"
+#include "engine/hosts/hosts.h"
+
+#include "base/clock.h"
+
+static void add_remote(struct json_object *object, struct app *app, const struct remote *remote)
+{
+	json_set_string(object, "name", remote->name);
+	json_set_string(object, "ssh", remote->ssh);
+	json_set_string(object, "program", remote->program);
+	json_set_int(object, "timeout_s", remote->timeout_s);
+	json_set_time(object, "unreachable_since_at", hosts_unreachable_since(&app->deck, remote));
+}
+
+static int cmd_host_list(struct app *app, struct error *err UNUSED)
+{
+	const struct remotes *remotes = &app->deck.settings.hosts;
+	cleanup_table struct table *table = table_new(
+		app, (const char *const[]){ "HOST", "SSH", "UNREACHABLE SINCE", NULL });
+	for (size_t i = 0; i < remotes->count; i++) {
+		const struct remote *remote = &remotes->items[i];
+		char date[CLOCK_TEXT_SIZE] = "";
+		const int64_t since = hosts_unreachable_since(&app->deck, remote);
+		if (since)
+			clock_local(since, date);
+		table_add(table, (const char *const[]){ remote->name, remote->ssh, date, NULL },
+			  TONE_PLAIN);
+		if (!app->json)
+			continue;
+		cleanup_json struct json_object *object = json_object_new_object();
+		add_remote(object, app, remote);
+		print_json_element(object, i);
+	}
+	if (app->json)
+		print_json_end(remotes->count);
+	else if (remotes->count)
+		table_print(table);
+	else
+		say("No hosts. Name one with a line [hosts.NAME]: agentdeck config edit");
+	return 0;
+}
+
+const struct command command_host_list = {
+	.name = "host list",
+	.kind = COMMAND_READS,
+	.arguments = "",
+	.summary = "list the hosts of config.toml",
+	.flags = NEEDS_DECK | HAS_JSON,
+	.run = cmd_host_list,
+};
+
+/* Which promises a host can keep, and what it means if it cannot. */
+static const struct {
+	const char *name, *lacks;
+} promises[] = {
+	{ "manager", "no user manager runs there: a logout can end its sessions" },
+	{ "lingers", "its user does not linger: the last logout can end its sessions" },
+	{ "supervised", "no supervisor runs there: what ends unexpectedly is not restarted" },
+};
+
+static void say_host(const struct remote *remote, const struct link_hello *hello)
+{
+	struct json_object *kept = json_get_object(hello->facts, "promises");
+	say("%s: agentdeck %s, %s on %s", remote->name, hello->version,
+	    json_get_string(hello->facts, "user", "?"), json_get_string(hello->facts, "host", "?"));
+	for (size_t i = 0; i < ARRAY_SIZE(promises); i++)
+		if (!json_get_bool(kept, promises[i].name, false))
+			say("  %s", promises[i].lacks);
+}
+
+/* hello NULL: there is none, and problem says why. */
+static void print_host(struct app *app, const struct remote *remote, const struct link_hello *hello,
+		       const char *problem, size_t index)
+{
+	struct json_object *kept = hello ? json_get_object(hello->facts, "promises") : NULL;
+	cleanup_json struct json_object *object = json_object_new_object();
+	add_remote(object, app, remote);
+	json_set_bool(object, "is_reachable", hello);
+	json_set_string(object, "problem", problem);
+	json_set_string(object, "version", hello ? hello->version : NULL);
+	json_set_string(object, "machine_id", hello ? hello->machine_id : NULL);
+	json_set_string(object, "user", hello ? json_get_string(hello->facts, "user", NULL) : NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(promises); i++)
+		json_set_bool(object, promises[i].name,
+			      json_get_bool(kept, promises[i].name, false));
+	print_json_element(object, index);
+}
+
+/* Returns whether it answers. */
+static bool check(struct app *app, const struct remote *remote, size_t index)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_link struct link *link = NULL;
+	const bool answers = hosts_open(&app->deck, remote, &link, &err) == 0;
+	if (app->json)
+		print_host(app, remote, answers ? link_hello(link) : NULL, err.message, index);
+	else if (answers)
+		say_host(remote, link_hello(link));
+	else
+		say("%s", err.message);
+	return answers;
+}
+
+static int cmd_host_check(struct app *app, struct error *err)
+{
+	const struct remotes *remotes = &app->deck.settings.hosts;
+	const struct strvec *named = &app->operands;
+	bool all = true;
+	for (size_t i = 0; i < named->count; i++)
+		if (!remotes_find(remotes, named->items[i]))
+			return error_set(err, ERROR_NOT_FOUND,
+					 "there is no host '%s': agentdeck host list shows them",
+					 named->items[i]);
+	for (size_t i = 0; i < named->count; i++)
+		all &= check(app, remotes_find(remotes, named->items[i]), i);
+	for (size_t i = 0; !named->count && i < remotes->count; i++)
+		all &= check(app, &remotes->items[i], i);
+	if (app->json)
+		print_json_end(named->count ? named->count : remotes->count);
+	return all ? 0 : error_exit_status(ERROR_UNREACHABLE);
+}
+
+const struct command command_host_check = {
+	.name = "host check",
+	.kind = COMMAND_READS,
+	.arguments = "[HOST...]",
+	.summary = "show which hosts answer, and what does not hold there",
+	.flags = NEEDS_DECK | HAS_JSON,
+	.run = cmd_host_check,
+};
