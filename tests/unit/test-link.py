@@ -248,6 +248,24 @@ def case_bytes_pass_unchanged(home):
         expect(file.read() == copy.read(), "the conversation is another one")
 
 
+def case_an_export_waits_for_a_slow_client(home):
+    """Its output is a pipe, so none of it is kept in memory."""
+    home.deck("launch", home.work, "-t", "big", "--agent", "demo", "-m", "hello")
+    home.deck("session", "stop", "big")
+    with open(transcripts(home)[0], "a", encoding="utf-8") as file:
+        file.write(json.dumps({"type": "user", "message": {"role": "user", "content": "x" * (8 << 20)}}) + "\n")
+
+    def outputs(link):
+        for child in children(link.process.pid):
+            with contextlib.suppress(OSError), open(f"/proc/{child}/cmdline", "rb") as words:
+                if b"\0-\0" in words.read():
+                    yield os.readlink(f"/proc/{child}/fd/1")[:5]
+
+    with Link(home) as link:
+        link.request("e", "session", "export", "big", "-")
+        wait_for(lambda: list(outputs(link)) == ["pipe:"], "it prints into no pipe")
+
+
 def case_too_much_input_is_refused(home):
     with Link(home) as link:
         link.request("i", "session", "import", "-", input=True)

@@ -77,6 +77,6 @@ const struct command command_session_export = {
 	.arguments = "SESSION [FILE]",
 	.summary = "write a session and its conversation to a file",
 	OWN_OPTIONS,
-	.flags = NEEDS_SESSION | HAS_JSON,
+	.flags = NEEDS_SESSION | WRITES_A_FILE | HAS_JSON,
 	.run = cmd_session_export,
 };

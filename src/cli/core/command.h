@@ -150,6 +150,7 @@ enum command_flags {
 	MAKES_PROFILE = 1 << 9,  /* creates a session, and its profile with it */
 	TAKES_SEVERAL = 1 << 12, /* has OPTIONS_SEVERAL, and is called again for each session */
 	FINDS_PROGRAMS = 1 << 4, /* says which programs are installed */
+	WRITES_A_FILE = 1 << 10, /* with - as its last operand it prints that, and only reads */
 	JSON_LINES = 1 << 13,    /* with HAS_JSON: objects, each on a line; else one value */
 };
 

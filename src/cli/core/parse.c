@@ -243,6 +243,14 @@ static int check_operands(const struct app *app, struct error *err)
 			 shown, name, *command->arguments ? " " : "", command->arguments);
 }
 
+/* So its output can wait for a slow reader, however long it is. */
+static bool prints_file(const struct app *app)
+{
+	const size_t count = app->operands.count;
+	return app->command->flags & WRITES_A_FILE && count > 0 &&
+	       streq(app->operands.items[count - 1], "-");
+}
+
 static void make_options(struct app *app)
 {
 	const struct command *command = app->command;
@@ -284,6 +292,8 @@ static int read_command(const struct parser *parser, int argc, char *argv[], str
 		return 0;
 	if (check_operands(app, err) < 0)
 		return -1;
+	if (prints_file(app))
+		app->kind = COMMAND_READS;
 	/* The operands are copies already. */
 	for (size_t i = command_operands(command).least;
 	     command->flags & HAS_MESSAGE && i < app->operands.count; i++)
