@@ -1246,8 +1246,8 @@ case_every_place_has_the_keys_of_the_configuration() {
 	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T complete  Ctrl-O recent  Ctrl-K empty' && keys C-n
 	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T next  Left, \+ choose  Ctrl-K empty' && keys Tab C-g
 	await 'F9 help' && keys F9
-	await '^F3 +one line up' && await 'F3, F4 page 1 of' && keys / && keys -l 'with this line'
-	await 'Ctrl-S, .* +do it with this line' && await '^Find: with this line' && keys C-g
+	await '^F3 +one line up' && await 'F3, F4 page 1 of' && keys / && keys -l 'search: keep'
+	await 'Ctrl-S, .* +do it; a search: keep it' && await '^Find: search: keep' && keys C-g
 	await 'F3, F4 page 1 of' && keys / && keys -l 'one line down' && await 'Ctrl-N +one line down'
 }
 
