@@ -348,10 +348,42 @@ def fake(hosts, *frames, then="sleep 60"):
 def case_a_link_that_is_lost_during_a_change_is_unknown(hosts):
     fake(hosts, then="exit 0")
     message = refused(hosts, UNKNOWN, "whether launch was done there is unknown", "-H", "gpu1", "launch", "/tmp")
-    expect("agentdeck -H gpu1 list" in message, message)
+    expect("agentdeck -H gpu1 once " in message, message)
     refused(hosts, UNREACHABLE, "the link is lost", "-H", "gpu1", "list")
     done = hosts.run("-H", "gpu1", "launch", "/tmp", "--json")
     expect(json.loads(done.stdout)["code"] == "UNKNOWN", done)
+
+
+def case_a_change_is_asked_for_when_its_link_is_lost(hosts):
+    """serve is killed at other moments each time.  The exit status says what is true, and nothing is there twice."""
+    def running(words, process=None):
+        found = []
+        for one in hosts.children(process):
+            with contextlib.suppress(OSError):
+                if words in open(f"/proc/{one}/cmdline", "rb").read():
+                    found.append(one)
+        return found
+
+    def serving():
+        return running(b"agentdeck\0serve\0--stdio\0")
+
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+    seen = set()
+    for i in range(8):
+        process = subprocess.Popen(["agentdeck", "-H", "gpu1", "launch", hosts.path + "/work", "-t", f"k{i}", "--agent", "demo", "--no-wait"], env=hosts.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        wait_for(serving, "serve does not run")
+        if i % 2:
+            wait_for(lambda: process.poll() is not None or any(running(b"\0launch\0", one) for one in serving()), "launch does not run")
+        select.select([], [], [], i * 0.005)
+        for one in serving()[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        told = process.communicate(timeout=DEADLINE_S)[1]
+        found = [one["status"] for one in json.loads(hosts.there("list", "--json")) if one["title"] == f"k{i}"]
+        expect((process.returncode, len(found)) in ((0, 1), (UNREACHABLE, 0)), f"k{i}: exit {process.returncode}, {found}: {told}")
+        seen.add((process.returncode, b"its output is lost" in told))
+    expect((0, True) in seen, f"no answer was lost: {seen}")
 
 
 def case_a_hostile_host_reaches_no_terminal(hosts):

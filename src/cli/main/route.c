@@ -3,7 +3,10 @@
 
 #include "base/child.h"
 #include "cli/main/far.h"
+#include "cli/show/output.h"
+#include "engine/deck/once.h"
 #include "engine/hosts/hosts.h"
+#include "model/session/naming.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,10 @@
 #define ENV_HOST "AGENTDECK_HOST"
 
 /* ssh's exit status when it fails; no command of agentdeck has it. */
-enum { SSH_FAILED = 255 };
+enum { SSH_FAILED = 255, ANSWER_MAX = 1 << 20 };
+
+/* How long the other side waits for the end of a change whose answer was lost. */
+#define ASK_WAIT_S "30"
 
 struct target {
 	const struct remote *remote; /* NULL: this machine */
@@ -91,13 +97,14 @@ static int find_target(struct app *app, const struct remotes *remotes, struct st
 }
 
 /* The words for the other side, which must not go on to a host of its own. */
-static void make_words(const struct app *app, const struct strvec *line, struct strvec *ret)
+static void make_words(const struct app *app, const struct strvec *line, const char *once,
+		       struct strvec *ret)
 {
 	strvec_push_array(ret, (const char *const[]){ "-H", REMOTE_HERE, NULL });
 	if (app->profile)
 		strvec_push_array(ret, (const char *const[]){ "-p", app->profile, NULL });
-	if (app->once)
-		strvec_push_array(ret, (const char *const[]){ "--once", app->once, NULL });
+	if (once)
+		strvec_push_array(ret, (const char *const[]){ "--once", once, NULL });
 	if (app->is_bare && app->kind != COMMAND_TERMINAL)
 		strvec_push(ret, app->command->name);
 	for (size_t i = app->command_at; i < line->count; i++)
@@ -114,8 +121,73 @@ static bool reads_input(const struct strvec *words)
 	return false;
 }
 
+/* The id of a change, for a command that takes one; NULL: it has none.  The caller frees. */
+static char *make_once(const struct app *app)
+{
+	const bool is_change = app->kind == COMMAND_CHANGES && !streq(app->command->name, "once") &&
+			       app->command->flags & (NEEDS_DECK | NEEDS_STORE | NEEDS_SESSION);
+	return app->once ? xstrdup(app->once) : is_change ? naming_new_uuid() : NULL;
+}
+
+static void keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
+{
+	struct strbuf *answer = context;
+	if (stream == LINK_OUTPUT && answer->length + length <= ANSWER_MAX)
+		strbuf_add(answer, bytes, length);
+}
+
+/* Ask a new link for the change with this id.  *ret is the caller's. */
+static int ask(struct deck *deck, const struct remote *remote, const char *once,
+	       struct json_object **ret, struct error *err)
+{
+	cleanup_link struct link *link = NULL;
+	cleanup_strbuf struct strbuf answer = { 0 };
+	cleanup_strvec struct strvec words = { 0 };
+	int status;
+	strvec_push_array(&words, (const char *const[]){ "-H", REMOTE_HERE, "once", once, "--wait",
+							 ASK_WAIT_S, "--json", NULL });
+	const struct link_request request = {
+		.words = &words, .input = -1, .on_bytes = keep_answer, .context = &answer
+	};
+	if (hosts_open(deck, remote, &link, err) < 0 || link_run(link, &request, &status, err) < 0)
+		return -1;
+	return json_parse(strbuf_text(&answer), answer.length, "the answer", ret, err);
+}
+
+/* The link was lost during a change, which is never repeated.  Returns its exit status. */
+static int settle(const struct app *app, struct deck *deck, const struct remote *remote,
+		  const char *once, const char *why, struct error *err)
+{
+	cleanup_json struct json_object *answer = NULL;
+	const char *host = remote->name, *name = app->command->name;
+	if (!once || ask(deck, remote, once, &answer, NULL) < 0)
+		return error_set(err, ERROR_UNKNOWN,
+				 "%s: the link is lost: %s; whether %s was done there is unknown: "
+				 "ask with agentdeck -H %s %s%s, and do not repeat it before",
+				 host, why, name, host, once ? "once " : "list", or_empty(once));
+	const char *state = json_get_string(answer, "state", "");
+	const int64_t status = json_get_int(answer, "status", -1);
+	if (streq(state, once_state_words[ONCE_REFUSED]))
+		return error_set(err, ERROR_UNREACHABLE,
+				 "%s: the link was lost before %s began, and nothing was done: %s",
+				 host, name, why);
+	const bool has_ended = streq(state, once_state_words[ONCE_ENDED]) && status >= 0 &&
+			       status <= UINT8_MAX;
+	cleanup_free char *ended = has_ended ? xasprintf("%s ended there with exit status %d, and "
+							 "its output is lost",
+							 name, (int)status)
+					     : xasprintf("%s has not ended there: ask with "
+							 "agentdeck -H %s once %s",
+							 name, host, once);
+	if (app->json || !has_ended)
+		return error_set(err, ERROR_UNKNOWN, "%s: the link was lost: %s; %s", host, why,
+				 ended);
+	complain("%s: the link was lost: %s; %s", host, why, ended);
+	return (int)status;
+}
+
 static int run_there(struct app *app, struct deck *deck, const struct remote *remote,
-		     const struct strvec *words, struct error *err)
+		     const struct strvec *words, const char *once, struct error *err)
 {
 	cleanup_link struct link *link = NULL;
 	cleanup_error struct error why = { 0 };
@@ -134,11 +206,7 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 	if (app->kind != COMMAND_CHANGES)
 		return error_set(err, ERROR_UNREACHABLE, "%s: the link is lost: %s", remote->name,
 				 why.message);
-	return error_set(
-		err, ERROR_UNKNOWN,
-		"%s: the link is lost: %s; whether %s was done there is unknown: look with "
-		"agentdeck -H %s list before you repeat it",
-		remote->name, why.message, app->command->name, remote->name);
+	return settle(app, deck, remote, once, why.message, err);
 }
 
 static int run_on_terminal(struct deck *deck, const struct remote *remote,
@@ -174,7 +242,9 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 		return -1;
 	if (!target.remote)
 		return ROUTE_HERE;
-	make_words(app, &line, &there);
-	return app->kind == COMMAND_TERMINAL ? run_on_terminal(&deck, target.remote, &there, err)
-					     : run_there(app, &deck, target.remote, &there, err);
+	cleanup_free char *once = make_once(app);
+	make_words(app, &line, once, &there);
+	return app->kind == COMMAND_TERMINAL
+		       ? run_on_terminal(&deck, target.remote, &there, err)
+		       : run_there(app, &deck, target.remote, &there, once, err);
 }
