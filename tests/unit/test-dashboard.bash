@@ -1421,7 +1421,7 @@ case_the_form_starts_where_the_cursor_is() {
 	open 100 24
 	await '· tree' && keys g c
 	# a session in a tree to itself: what the tree was made of
-	await '^Directory .*/work/repo( |$)' && await '^Group +such as' && keys Escape
+	await '^Directory .*/work/repo( |$)' && await '^Group +work  work/back' && keys Escape
 	await '· api' && keys Down c
 	# a group: where most of its sessions are
 	await '^Directory .*/work/c/deep( |$)' && await '^Group +work( |$)' && keys Escape
