@@ -326,10 +326,11 @@ def change_and_kill(home, turn, once, *words):
     """serve is killed at another moment each time.  What became of the change, as a new link says."""
     with Link(home) as link:
         link.request("c", "--once", once, *words)
-        for _ in range(turn % 4):
+        for _ in range(max(0, turn % 8 - 4)):
             if link.next()["frame"] == "exit":
                 break
-        select.select([], [], [], turn * 7 % 30 * 0.004)
+        # A launch takes about 100 ms, and begins when the login's environment is there.
+        select.select([], [], [], turn * 7 % 61 * 0.002)
         link.process.kill()
     with Link(home) as link:
         status, output = link.run("once", once, "--wait", str(DEADLINE_S), "--json")
