@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 enum {
 	RULES_MOST = 256 << 10, /* bytes of .gitignore and the like */
@@ -147,12 +149,48 @@ static void check_git_entry(struct walk *walk, int directory, const char *name, 
 
 /* ---- the walk ---- */
 
-static int type_of(int directory, const struct dirent *entry)
+/* As getdents64(2) gives it.  opendir() and readdir() ask for more, which takes 4 % longer. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short length; /* of all of this */
+	unsigned char type;
+	char name[];
+};
+enum { PART_SIZE = 32 << 10, LIST_MOST = 64 << 20 };
+
+/* The next entry from *at on; NULL: there is none. */
+static const struct entry *next_entry(const struct strbuf *list, size_t *at)
+{
+	if (*at >= list->length)
+		return NULL;
+	const struct entry *entry = (const void *)(list->data + *at);
+	*at += entry->length;
+	return entry;
+}
+
+static void list_entries(struct walk *walk, int directory, struct strbuf *ret)
+{
+	char part[PART_SIZE];
+	long n;
+	while ((n = syscall(SYS_getdents64, directory, part, sizeof(part))) > 0) {
+		strbuf_add(ret, part, (size_t)n);
+		if (ret->length > LIST_MOST) {
+			refuse(walk, "", "has too many files");
+			return;
+		}
+	}
+	/* It was removed just now. */
+	if (n < 0 && errno != ENOENT)
+		refuse(walk, "", "cannot be listed");
+}
+
+static int type_of(int directory, const struct entry *entry)
 {
 	struct stat status;
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type;
-	if (fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+	if (entry->type != DT_UNKNOWN)
+		return entry->type;
+	if (fstatat(directory, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return DT_UNKNOWN;
 	return IFTODT(status.st_mode);
 }
@@ -197,50 +235,59 @@ static void check_tree_entry(struct walk *walk, int directory, const char *name)
 		refuse(walk, name, "cannot be looked at");
 }
 
-static bool has(int directory, const char *name, mode_t type)
-{
-	struct stat status;
-	return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       (!type || (status.st_mode & S_IFMT) == type);
-}
-
 /* A directory of the tree that is a repository is looked at as such, later. */
-static bool is_repository(const struct walk *walk, int directory)
+static bool is_repository(const struct walk *walk, int directory, const struct strbuf *list)
 {
-	return walk->path.length > 0 &&
-	       (has(directory, ".git", 0) ||
-		(has(directory, "HEAD", 0) && has(directory, "objects", S_IFDIR) &&
-		 has(directory, "refs", S_IFDIR)));
+	bool has_git = false, has_head = false, has_objects = false, has_refs = false;
+	const struct entry *entry;
+	if (!walk->tree || walk->path.length == 0)
+		return false;
+	for (size_t at = 0; (entry = next_entry(list, &at));) {
+		has_git |= streq(entry->name, ".git");
+		has_head |= streq(entry->name, "HEAD");
+		if (streq(entry->name, "objects"))
+			has_objects = type_of(directory, entry) == DT_DIR;
+		if (streq(entry->name, "refs"))
+			has_refs = type_of(directory, entry) == DT_DIR;
+	}
+	return has_git || (has_head && has_objects && has_refs);
 }
 
 static void walk_directory(struct walk *walk, int parent, const char *name, int depth);
 
-static void walk_entries(struct walk *walk, DIR *directory, int depth)
+static void walk_entry(struct walk *walk, int directory, const struct entry *entry, int depth)
 {
-	const struct dirent *entry = NULL;
-	int fd = dirfd(directory);
-	errno = 0;
-	while (walk->entries <= LOOK_ENTRIES_MOST && (errno = 0, entry = readdir(directory))) {
-		if (streq(entry->d_name, ".") || streq(entry->d_name, ".."))
-			continue;
-		if (walk->tree && walk->path.length == 0 && streq(entry->d_name, ".git"))
-			continue;
-		if (++walk->entries > LOOK_ENTRIES_MOST)
-			refuse(walk, entry->d_name, "is one of too many files");
-		if (walk->entries % 4096 == 0 && look_is_over(walk->repository->look)) {
-			walk->is_good = false;
-			walk->entries = LOOK_ENTRIES_MOST + 1;
-		}
-		int type = type_of(fd, entry);
-		if (type == DT_DIR)
-			walk_directory(walk, fd, entry->d_name, depth + 1);
-		else if (walk->tree)
-			check_tree_entry(walk, fd, entry->d_name);
-		else
-			check_git_entry(walk, fd, entry->d_name, type);
+	const char *name = entry->name;
+	if (streq(name, ".") || streq(name, "..") ||
+	    (walk->tree && walk->path.length == 0 && streq(name, ".git")))
+		return;
+	if (++walk->entries > LOOK_ENTRIES_MOST)
+		refuse(walk, name, "is one of too many files");
+	if (walk->entries % 4096 == 0 && look_is_over(walk->repository->look)) {
+		walk->is_good = false;
+		walk->entries = LOOK_ENTRIES_MOST + 1;
 	}
-	if (!entry && errno)
-		refuse(walk, "", "cannot be listed");
+	const int type = type_of(directory, entry);
+	if (type == DT_DIR)
+		walk_directory(walk, directory, name, depth + 1);
+	else if (walk->tree)
+		check_tree_entry(walk, directory, name);
+	else
+		check_git_entry(walk, directory, name, type);
+}
+
+static void walk_entries(struct walk *walk, int directory, int depth)
+{
+	const struct entry *entry;
+	cleanup_strbuf struct strbuf list = { 0 };
+	list_entries(walk, directory, &list);
+	if (is_repository(walk, directory, &list)) {
+		strvec_push_take(&walk->tree->repositories,
+				 xstrndup(walk->path.data, walk->path.length - 1));
+		return;
+	}
+	for (size_t at = 0; walk->entries <= LOOK_ENTRIES_MOST && (entry = next_entry(&list, &at));)
+		walk_entry(walk, directory, entry, depth);
 }
 
 /* Each repository in a git directory has its own look. */
@@ -272,18 +319,8 @@ static void walk_directory(struct walk *walk, int parent, const char *name, int 
 		refuse(walk, "", "is on another file system, or mounted there");
 	} else if (depth > LOOK_DIRECTORIES_DEEP) {
 		refuse(walk, "", "is too deep");
-	} else if (walk->tree && is_repository(walk, fd)) {
-		strvec_push_take(&walk->tree->repositories,
-				 xstrndup(walk->path.data, walk->path.length - 1));
 	} else if (!is_separate(walk)) {
-		DIR *directory = fdopendir(fd);
-		if (directory) {
-			fd = -1;
-			walk_entries(walk, directory, depth);
-			(void)closedir(directory);
-		} else {
-			refuse(walk, "", "cannot be listed");
-		}
+		walk_entries(walk, fd, depth);
 	}
 	walk->path.length = length;
 	if (walk->path.data)
