@@ -122,8 +122,7 @@ static int set_up(struct look *look, struct error *err)
 	if (fs_read_fd(STDIN_FILENO, "record", ORIGIN_JSON_MOST, &text, err) < 0 ||
 	    origin_parse(strbuf_text(&text), text.length, &look->origin, err) < 0 ||
 	    open_common_of(look->origin.source, &look->source_common, err) < 0 ||
-	    open_settings(&look->settings, err) < 0 || set_up_git(err) < 0 ||
-	    sandbox_limit(err) < 0 || set_timer(err) < 0)
+	    open_settings(&look->settings, err) < 0 || sandbox_limit(err) < 0 || set_timer(err) < 0)
 		return -1;
 	find_remotes_here(look);
 	strvec_push_all(&readable, &look->remotes_here);
@@ -132,7 +131,13 @@ static int set_up(struct look *look, struct error *err)
 		strvec_push(&readable, look->origin.path);
 	strvec_push(&readable, look->origin.source);
 	strvec_push(&readable, look->source_common);
-	return sandbox_close(&readable, &look->verdict.confinement, err);
+	/* libgit2 starts in between: it would load the certificates of all authorities, and may
+	 * need calls that are closed then. */
+	return sandbox_close_files(&readable, &look->verdict.confinement, err) < 0 ||
+			       set_up_git(err) < 0 ||
+			       sandbox_close_calls(&look->verdict.confinement, err) < 0
+		       ? -1
+		       : 0;
 }
 
 /* ---- the answer ---- */

@@ -29,7 +29,7 @@ bool open_repository(struct repository *repository);
 /* Opens another repository by its git directory, to read its refs. */
 int open_other(const char *common, git_repository **ret);
 
-/* Our own git configuration in memory.  Before sandbox_close().  The caller closes. */
+/* Our own git configuration in memory.  Before sandbox_close_files().  The caller closes. */
 int open_settings(int *ret, struct error *err);
 
 void open_end(struct repository *repository);

@@ -70,7 +70,7 @@ static int allow(int rules, const char *directory, struct error *err)
 	return 0;
 }
 
-static int close_files(const struct strvec *readable, bool *ret, struct error *err)
+int sandbox_close_files(const struct strvec *readable, struct confinement *ret, struct error *err)
 {
 	const struct landlock_ruleset_attr attributes = { .handled_access_fs = every_access };
 	cleanup_close int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes,
@@ -84,7 +84,7 @@ static int close_files(const struct strvec *readable, bool *ret, struct error *e
 			return -1;
 	if (syscall(SYS_landlock_restrict_self, rules, 0) < 0)
 		return error_set_errno(err, errno, "cannot enforce the rules of Landlock");
-	*ret = true;
+	ret->landlock = true;
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static struct sock_filter filter[] = {
 	RETURN(SECCOMP_RET_ERRNO | EPERM),
 };
 
-static int close_calls(bool *ret, struct error *err)
+int sandbox_close_calls(struct confinement *ret, struct error *err)
 {
 	const struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) {
@@ -198,22 +198,12 @@ static int close_calls(bool *ret, struct error *err)
 			return 0;
 		return error_set_errno(err, errno, "cannot enforce the filter of system calls");
 	}
-	*ret = true;
+	ret->seccomp = true;
 	return 0;
 }
 #else
-static int close_calls(bool *ret UNUSED, struct error *err UNUSED)
+int sandbox_close_calls(struct confinement *ret UNUSED, struct error *err UNUSED)
 {
 	return 0;
 }
 #endif
-
-int sandbox_close(const struct strvec *readable, struct confinement *ret, struct error *err)
-{
-	struct confinement confinement = { 0 };
-	if (close_files(readable, &confinement.landlock, err) < 0 ||
-	    close_calls(&confinement.seccomp, err) < 0)
-		return -1;
-	*ret = confinement;
-	return 0;
-}

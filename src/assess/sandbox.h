@@ -8,10 +8,11 @@
 #include "base/text.h"
 #include "model/workspace/verdict.h"
 
-/* Limits on time, memory, files and processes, and no new privileges.  After libgit2 has read its
- * own files.  ERROR_SYSTEM. */
+/* Limits on time, memory, files and processes, and no new privileges.  ERROR_SYSTEM. */
 int sandbox_limit(struct error *err);
 
-/* Allow reading below these directories, and close everything else: Landlock, then seccomp.  Where
- * the kernel lacks one of them, *ret says so, and the other stays.  ERROR_SYSTEM. */
-int sandbox_close(const struct strvec *readable, struct confinement *ret, struct error *err);
+/* Allow reading below these directories, and no other use of files (Landlock).  Where the kernel
+ * lacks it, *ret says so.  After sandbox_limit().  ERROR_SYSTEM. */
+int sandbox_close_files(const struct strvec *readable, struct confinement *ret, struct error *err);
+/* The same of all else (seccomp). */
+int sandbox_close_calls(struct confinement *ret, struct error *err);
