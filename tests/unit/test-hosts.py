@@ -69,7 +69,8 @@ class Hosts:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("AGENTDECK_", "TMUX", "XDG_", "SSH_"))}
         kept["PATH"] += ":/usr/sbin:/sbin"
         self.environment = {**kept, "PATH": f"{self.bin}:{kept['PATH']}", "AGENTDECK_HOME": self.near}
-        self.far_environment = {**kept, "AGENTDECK_HOME": self.far}
+        # not this machine's .bashrc: one that is killed can leave a lock behind
+        self.far_environment = {**kept, "HOME": self.far, "AGENTDECK_HOME": self.far}
         for name in ("key", "hostkey"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{self.path}/{name}"], check=True)
         # ssh takes the home from the user database, so its configuration there is the machine's
@@ -94,7 +95,7 @@ class Hosts:
     def up(self, more=""):
         write(self.path + "/sshd_config", f"ListenAddress 127.0.0.1:{self.port}\nHostKey {self.path}/hostkey\nAuthorizedKeysFile {self.path}/key.pub\n"
                                           f"StrictModes no\nUsePAM no\nPidFile none\nPrintMotd no\nMaxStartups 100\n"
-                                          f"SetEnv AGENTDECK_HOME={self.far} PATH={self.far_environment['PATH']}\n{more}\n")
+                                          f"SetEnv HOME={self.far} AGENTDECK_HOME={self.far} PATH={self.far_environment['PATH']}\n{more}\n")
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
         with open(self.path + "/sshd.log", "a", encoding="utf-8") as log:
@@ -225,7 +226,8 @@ def case_a_session_is_named_with_its_host(hosts):
 
 def case_input_and_bytes_pass(hosts):
     big = "\u00e9" * 200000
-    expect(json.loads(hosts.run("-H", "gpu1", "launch", hosts.path + "/work", "-t", "talk", "--agent", "demo", "--json").stdout)["success"], "launch")
+    done = hosts.run("-H", "gpu1", "launch", hosts.path + "/work", "-t", "talk", "--agent", "demo", "--json")
+    expect(json.loads(done.stdout)["success"], done)
     done = hosts.run("send", "gpu1:talk", "-", "--json", input=b"hello from here")
     expect(done.returncode == 0, done)
     wait_for(lambda: b"hello from here" in hosts.there("output", "talk", "--pane"), "the message did not arrive")
