@@ -128,6 +128,8 @@ struct running {
 static void on_end(const struct child_result *result, const struct error *failure, void *context)
 {
 	struct running *running = context;
+	if (running->errands->starts == running)
+		running->errands->starts = NULL;
 	running->handler(result, failure, running->context);
 	free(running->name);
 	free(running->stage);
@@ -162,8 +164,8 @@ static void on_lines(const char *lines, void *context)
 	*running->errands->is_changed = true;
 }
 
-void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
-		  void *context)
+const void *errand_start(struct errands *errands, const struct errand *errand,
+			 runner_handler handler, void *context)
 {
 	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
 	struct running *running = xcalloc(1, sizeof(*running));
@@ -188,6 +190,7 @@ void errand_start(struct errands *errands, const struct errand *errand, runner_h
 		.listener = on_lines,
 	};
 	runner_start(errands->loop, &request, on_end, running);
+	return running;
 }
 
 struct once {
@@ -198,8 +201,6 @@ struct once {
 static void on_result(const struct child_result *result, const struct error *failure, void *context)
 {
 	cleanup_free struct once *once = context;
-	if (once->errands->starts == once)
-		once->errands->starts = NULL;
 	tell_result(once->errands, once->ticket, result, failure);
 }
 
@@ -208,9 +209,9 @@ static void run_once(struct errands *errands, const struct wish *wish)
 	const struct errand errand = { .words = &wish->words, .input = wish->input };
 	struct once *once = xcalloc(1, sizeof(*once));
 	*once = (struct once){ errands, wish->ticket };
+	const void *command = errand_start(errands, &errand, on_result, once);
 	if (errands->ui->starting.count && wish->ticket == errands->ui->starts)
-		errands->starts = once;
-	errand_start(errands, &errand, on_result, once);
+		errands->starts = command;
 }
 
 void errand_halt(struct errands *errands)

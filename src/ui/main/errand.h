@@ -22,9 +22,10 @@ struct errand {
 	const char *input;          /* NULL: none */
 	int timeout_ms;             /* 0: none */
 };
-/* Run it beside the loop.  It continues if the deck ends first. */
-void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
-		  void *context);
+/* Run it beside the loop.  It continues if the deck ends first.  Returns what runner_signal()
+ * knows it by, until the handler is called. */
+const void *errand_start(struct errands *errands, const struct errand *errand,
+			 runner_handler handler, void *context);
 /* Run the words beside the loop.  What the command says becomes the news; it continues if the
  * deck ends first. */
 void errand_run(struct errands *errands, const struct wish *wish);
