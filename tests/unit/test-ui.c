@@ -202,6 +202,22 @@ static void a_line_that_is_left_comes_back_if_it_fails(void **state UNUSED)
 	}
 }
 
+static void of_two_lines_that_fail_each_is_kept(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	cleanup_wish struct wish first = { 0 }, second = { 0 };
+	check(ui, KEYS('m', '1'), "");
+	ui_key(ui, enter, &first);
+	check(ui, KEYS(escape, 'm', '2'), "");
+	ui_key(ui, enter, &second);
+	check(ui, KEYS(escape), "");
+	ui_line_ended(ui, first.ticket, "no", false);
+	ui_line_ended(ui, second.ticket, "no", false);
+	check(ui, KEYS('m'), "");
+	assert_string_equal(input_text(&ui->input), "1 2");
+	assert_int_equal(ui->draft_count, 0);
+}
+
 /* The one that was chosen last counts. */
 static void a_switch_that_failed_late_says_nothing(void **state UNUSED)
 {
@@ -679,6 +695,7 @@ int main(void)
 		cmocka_unit_test(actions_become_commands),
 		cmocka_unit_test(a_line_waits_for_its_own_command),
 		cmocka_unit_test(a_line_that_is_left_comes_back_if_it_fails),
+		cmocka_unit_test(of_two_lines_that_fail_each_is_kept),
 		cmocka_unit_test(a_switch_that_failed_late_says_nothing),
 		cmocka_unit_test(what_is_not_confirmed_is_not_done),
 		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),

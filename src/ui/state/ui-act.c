@@ -252,10 +252,16 @@ static bool keep_left(struct ui *ui, unsigned ticket, bool is_good)
 		at++;
 	if (at == ui->draft_count)
 		return false;
-	if (!is_good)
-		ui_keep_draft(ui, ui->drafts[at].what, ui->drafts[at].text, 0);
+	if (is_good) {
+		ui_drop_draft(ui, at);
+		return false;
+	}
+	/* Out of the drafts first: keeping it moves them. */
+	cleanup_free char *what = TAKE_PTR(ui->drafts[at].what);
+	cleanup_free char *text = TAKE_PTR(ui->drafts[at].text);
 	ui_drop_draft(ui, at);
-	return !is_good;
+	ui_keep_draft(ui, what, text, 0);
+	return true;
 }
 
 void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_good)
