@@ -662,6 +662,24 @@ static void pasted_text_is_no_action(void **state UNUSED)
 	check(ui, KEYS(end, begin, 'q', 'C' & KEY_CODE_CTRL, 'q'), "quit");
 }
 
+/* Each search reads the whole list. */
+static void a_paste_is_searched_once(void **state UNUSED)
+{
+	for (int is_pick = 0; is_pick < 2; is_pick++) {
+		cleanup_ui struct ui *ui = make();
+		if (is_pick)
+			ui_begin_pick(ui);
+		else
+			check(ui, KEYS('/'), "");
+		check(ui, KEYS(KEY_CODE_PASTE, 'w', 'e', 'b'), "");
+		assert_int_equal(ui->searches, 0);
+		check(ui, KEYS(KEY_CODE_PASTE_END), "");
+		assert_int_equal(ui->searches, 1);
+		assert_string_equal(ui->search, "web");
+		assert_true(list_selected(ui->list) || !is_pick);
+	}
+}
+
 static void help_goes_away_with_any_key(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -722,6 +740,7 @@ int main(void)
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),
+		cmocka_unit_test(a_paste_is_searched_once),
 		cmocka_unit_test(help_goes_away_with_any_key),
 		cmocka_unit_test(the_keys_of_the_list_scroll_the_help),
 	};

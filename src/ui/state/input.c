@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* As much as a paste that an agent did not take has. */
-enum { INPUT_MAX = 60000 };
-
 const char *input_text(const struct input *input)
 {
 	return strbuf_text(&input->text);

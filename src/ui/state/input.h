@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "model/keys/keymap.h"
 
+/* As many bytes as a paste that an agent did not take has. */
+enum { INPUT_MAX = 60000 };
+
 /* Zero-initialised is empty. */
 struct input {
 	struct strbuf text; /* UTF-8 */

@@ -564,6 +564,9 @@ static bool take_paste(struct ui *ui, key_code key, struct wish *ret)
 		return key == KEY_CODE_PASTE_END;
 	if (key == KEY_CODE_PASTE_END || key == ('C' & KEY_CODE_CTRL)) {
 		ui->is_pasting = false;
+		/* Once for all of it: a list is long, and so can a paste be. */
+		if (ui->mode == MODE_SEARCH || ui->mode == MODE_PICK)
+			search(ui, input_text(&ui->input));
 		if (ui->mode == MODE_PICK)
 			find_named(ui);
 		typing_paste_end(&ui->typing);
@@ -573,9 +576,8 @@ static bool take_paste(struct ui *ui, key_code key, struct wish *ret)
 		typing_paste(&ui->typing, key);
 	} else if (ui->mode == MODE_FORM) {
 		form_paste(&ui->form, key);
-	} else if (is_typing(ui) && !ui->is_waiting &&
-		   input_type(&ui->input, key >= ' ' ? key : ' ') && ui->mode != MODE_LINE) {
-		search(ui, input_text(&ui->input));
+	} else if (is_typing(ui) && !ui->is_waiting) {
+		(void)input_type(&ui->input, key >= ' ' ? key : ' ');
 	}
 	return true;
 }
