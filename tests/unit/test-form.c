@@ -85,6 +85,20 @@ static void the_fields_make_a_command_line(void **state UNUSED)
 	}
 }
 
+static void a_form_whose_command_runs_stays(void **state UNUSED)
+{
+	struct form form = { 0 };
+	open(&form);
+	input_set(&form.texts[FIELD_GROUP], "pl");
+	form.is_running = true;
+	assert_int_equal(press_one(&form, tab), FORM_STAYS);
+	assert_int_equal(form.at, FIELD_AGENT);
+	press(&form, KEYS(up, up, 'x', tab));
+	assert_int_equal(form.at, FIELD_DIRECTORY);
+	check_line(&form, CLAUDE "--group pl --no-wait /here");
+	form_free(&form);
+}
+
 /* What is hidden does not count. */
 static void a_field_that_is_not_there_says_nothing(void **state UNUSED)
 {
@@ -311,6 +325,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_fields_make_a_command_line),
+		cmocka_unit_test(a_form_whose_command_runs_stays),
 		cmocka_unit_test(a_field_that_is_not_there_says_nothing),
 		cmocka_unit_test(another_profile_is_named),
 		cmocka_unit_test(directories_are_completed),

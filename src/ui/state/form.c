@@ -332,9 +332,10 @@ enum form_result form_key(struct form *form, const struct keymap *keymap, key_co
 		return form->is_running ? FORM_STAYS : FORM_DONE;
 	case ACTION_FORM_COMPLETE:
 		/* Once more, where it has found several: on to the next field. */
-		if (form->at == FIELD_DIRECTORY && form->found.count == 0)
+		if (!form->is_running && form->at == FIELD_DIRECTORY && form->found.count == 0)
 			return FORM_COMPLETE;
-		if (form->at != FIELD_GROUP || form->found.count || !complete_group(form))
+		if (form->is_running || form->at != FIELD_GROUP || form->found.count ||
+		    !complete_group(form))
 			move(form, true);
 		break;
 	case ACTION_FORM_NEXT:
