@@ -566,6 +566,28 @@ static void the_next_deck_begins_where_the_last_one_ended(void **state UNUSED)
 	assert_int_equal(list_lines(same->list), 3);
 }
 
+/* Drafts become one line, which can have more than a command takes. */
+static void what_is_too_long_to_send_stays(void **state UNUSED)
+{
+	enum { HALF = 40000 };
+	cleanup_ui struct ui *ui = make();
+	cleanup_wish struct wish wish = { 0 };
+	check(ui, KEYS('m'), "");
+	for (int i = 0; i < HALF; i++)
+		(void)input_type(&ui->input, 'x');
+	ui_key(ui, enter, &wish);
+	check(ui, KEYS(escape, 'm'), "");
+	for (int i = 0; i < HALF; i++)
+		(void)input_type(&ui->input, 'x');
+	check(ui, KEYS(escape), "");
+	ui_line_ended(ui, wish.ticket, "no", false);
+	check(ui, KEYS('m'), "");
+	check(ui, KEYS(enter), "");
+	assert_int_equal(ui->mode, MODE_LINE);
+	assert_string_equal(ui->message, "This is too long to send: 80001 bytes of 60000.");
+	assert_int_equal(strlen(input_text(&ui->input)), 80001);
+}
+
 static void many_starts_ask_first(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -735,6 +757,7 @@ int main(void)
 		cmocka_unit_test(it_begins_on_a_session),
 		cmocka_unit_test(the_preview_is_there_where_it_fits),
 		cmocka_unit_test(the_next_deck_begins_where_the_last_one_ended),
+		cmocka_unit_test(what_is_too_long_to_send_stays),
 		cmocka_unit_test(many_starts_ask_first),
 		cmocka_unit_test(many_starts_show_how_far_they_are),
 		cmocka_unit_test(enter_on_a_group_collapses_it),

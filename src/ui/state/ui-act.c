@@ -315,6 +315,17 @@ static void answer_with(struct ui *ui, struct wish *ret)
 	ui_run(ui, ret, (const char *const *)words.items);
 }
 
+/* Drafts that were joined can have more than the input of a command has room for. */
+static bool is_too_long(struct ui *ui, const char *text)
+{
+	if (strlen(text) <= INPUT_MAX)
+		return false;
+	cleanup_free char *why = xasprintf("This is too long to send: %zu bytes of %d.",
+					   strlen(text), INPUT_MAX);
+	ui_tell(ui, why, true);
+	return true;
+}
+
 void ui_go_on(struct ui *ui, struct wish *ret)
 {
 	const char *text = input_text(&ui->input);
@@ -359,6 +370,8 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 	case ACTION_SEND:
 		if (!*text)
 			break;
+		if (is_too_long(ui, text))
+			return;
 		/* By standard input: everybody on the machine can read a command line. */
 		run_on_targets(ui, ret,
 			       (const char *const[]){ "send", "--message-file", "-", NULL });
