@@ -76,6 +76,7 @@ static void starts_that_are_given_up_end(void **state UNUSED)
 		bool is_bad;
 	} cases[] = {
 		{ "api: started", "start: 0 of 2 sessions", false },
+		{ "agentdeck: api: no image", "api: no image", true },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct desk desk;

@@ -620,8 +620,14 @@ static void many_starts_show_how_far_they_are(void **state UNUSED)
 	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 's'), "run start id-a id-b");
 	facts.doing = DOING_STARTING;
 	list_change(ui->list, list_find(ui->list, "id-b"), &facts);
+	/* One that has failed at once does not run. */
+	facts.key.id = "id-a";
+	facts.doing = DOING_ERROR;
+	list_change(ui->list, list_find(ui->list, "id-a"), &facts);
 	cleanup_free char *progress = ui_progress(ui);
 	assert_string_equal(progress, "start: 1 of 2 sessions");
+	facts.doing = DOING_STOPPED;
+	list_change(ui->list, list_find(ui->list, "id-a"), &facts);
 	list_choose(ui->list, list_find(ui->list, "id-a"), true);
 	list_choose(ui->list, list_find(ui->list, "id-b"), true);
 	check(ui, KEYS('s'), "");
@@ -631,10 +637,15 @@ static void many_starts_show_how_far_they_are(void **state UNUSED)
 	assert_int_equal(list_chosen(ui->list), 2);
 	check(ui, KEYS(escape), "");
 	assert_int_equal(list_chosen(ui->list), 0);
-	ui_line_ended(ui, ui->starts, "it was killed", false);
+	ui_line_ended(ui, ui->starts, "no message", true);
 	assert_string_equal(ui->message, "start: 1 of 2 sessions");
 	assert_false(ui->is_bad);
 	assert_null(ui_progress(ui));
+	/* What failed before is told. */
+	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 's', escape), "run start id-a id-b;halt");
+	ui_line_ended(ui, ui->starts, "api: no image", false);
+	assert_string_equal(ui->message, "api: no image");
+	assert_true(ui->is_bad);
 	/* One that ends says itself what it did. */
 	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 's'), "run start id-a id-b");
 	ui_line_ended(ui, ui->starts, "2 sessions: 2 running", true);

@@ -101,12 +101,22 @@ static void tell(struct errands *errands, unsigned ticket, const char *text, boo
 		ui_tell(errands->ui, text, is_bad);
 }
 
+/* Starts whose rest was given up have failed only if one says so. */
+static bool has_failed(const struct errands *errands, unsigned ticket,
+		       const struct child_result *result)
+{
+	const struct ui *ui = errands->ui;
+	cleanup_free char *why = result ? failure_of(result) : NULL;
+	const bool is_halted = ui->is_halted && ui->starting.count && ticket == ui->starts;
+	return !result || (result->exit_status && (why || !is_halted));
+}
+
 static void tell_result(struct errands *errands, unsigned ticket, const struct child_result *result,
 			const struct error *failure)
 {
 	cleanup_free char *words = result ? words_of(result) : visible(failure->message);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
-	tell(errands, ticket, text, !result || result->exit_status != 0);
+	tell(errands, ticket, text, has_failed(errands, ticket, result));
 }
 
 void errand_tell(struct errands *errands, const struct child_result *result,

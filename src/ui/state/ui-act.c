@@ -52,7 +52,7 @@ char *ui_progress(const struct ui *ui)
 	size_t begun = 0;
 	for (size_t i = 0; i < ui->starting.count; i++) {
 		const struct item *item = list_find(ui->list, ui->starting.items[i]);
-		begun += item && item->doing != DOING_STOPPED;
+		begun += item && doing_is_alive(item->doing);
 	}
 	return ui->starting.count
 		       ? xasprintf("start: %zu of %zu sessions", begun, ui->starting.count)
@@ -270,8 +270,7 @@ void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_goo
 					   ? xasprintf("%s. What you typed is kept.", text)
 					   : NULL;
 	if (ticket == ui->starts && ui->starting.count) {
-		other = ui->is_halted ? ui_progress(ui) : NULL;
-		is_good |= ui->is_halted;
+		other = ui->is_halted && is_good ? ui_progress(ui) : NULL;
 		strvec_clear(&ui->starting);
 	}
 	if (ui->is_waiting && ui_awaits(ui, ticket)) {
