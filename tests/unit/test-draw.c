@@ -129,6 +129,7 @@ struct screen {
 	/* What a command says: that asks, of a typed line (which is refused), or that is run; and
 	 * in whose last replies what is searched for is. */
 	const char *answer, *refusal, *news, *replies;
+	const char *stage; /* of a command that runs */
 };
 
 static const struct screen screens[] = {
@@ -212,6 +213,18 @@ static const struct screen screens[] = {
 	{ "urgency-80x24", "o", .size = { 80, 24 } },
 	{ "form-80x24", "c Down Down Down Down", .size = { 80, 24 } },
 	{ "form-40x12", "c Down Left", .size = { 40, 12 } },
+	{ "form-stage",
+	  "c Enter",
+	  { 80, 24 },
+	  .answer = "{\"occasion\": \"launch\", \"id\": \"/home/me/src/shop-api\", "
+		    "\"about\": \"nothing\", \"seen\": \"5ee9\", \"questions\": []}",
+	  .stage = "launch: image, 12 s ..." },
+	{ "stage-80x24", "", { 80, 24 }, .stage = "start: image, 12 s ..." },
+	{ "stage-news",
+	  "d y",
+	  { 80, 24 },
+	  .news = "Removed it.",
+	  .stage = "start: image, 12 s ..." },
 	{ "wall-160x40", "", { 160, 40 }, .cast = CAST_LIVE, .how = WALL },
 	{ "wall-80x24", "", { 80, 24 }, .cast = CAST_LIVE, .how = WALL },
 	{ "wall-few", "", { 80, 24 }, .cast = CAST_FEW, .how = WALL | STYLED },
@@ -392,6 +405,7 @@ static struct ui *open_deck(const struct screen *screen, const struct json_objec
 	welcome_set_conversations(&ui->welcome, "{\"conversations\": [1, 2, 3]}");
 	welcome_set_sources(&ui->welcome, "{\"sources\": [{\"name\": \"agent-deck\", "
 					  "\"sessions\": 12}]}");
+	replace_string(&ui->stage, screen->stage);
 	if (saved)
 		ui_restore(ui, saved);
 	if (screen->how & PICKER)

@@ -98,12 +98,40 @@ static void starts_that_are_given_up_end(void **state UNUSED)
 	}
 }
 
+/* The news stays: the stage has a place to itself, until it ends. */
+static void a_stage_takes_the_place_of_no_news(void **state UNUSED)
+{
+	struct desk desk;
+	cleanup_free char *script = xasprintf(
+		"#!/bin/sh\necho '{\"run\": \"r\", \"stage\": \"image\", \"ms\": null}' >&2\n"
+		"read x <%s/gate\necho 'api: started'\n",
+		scratch);
+	desk_open(&desk, script);
+	start(&desk, (const char *const[]){ "id-a", NULL });
+	while (!desk.ui->stage)
+		turn(&desk);
+	assert_true(starts_with(desk.ui->stage, "start: image, "));
+	/* It says more than "start ...". */
+	assert_null(desk.ui->message);
+	ui_tell(desk.ui, "web: it has no memory left", true);
+	replace_string(&desk.ui->stage, NULL);
+	while (!desk.ui->stage)
+		turn(&desk);
+	assert_string_equal(desk.ui->message, "web: it has no memory left");
+	pass_gate(&desk, O_WRONLY);
+	while (desk.ui->starting.count)
+		turn(&desk);
+	assert_null(desk.ui->stage);
+	desk_close(&desk);
+}
+
 #define ERRAND_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ERRAND_TEST(starts_that_are_given_up_end),
+		ERRAND_TEST(a_stage_takes_the_place_of_no_news),
 	};
 	return cmocka_run_group_tests_name("errand", tests, NULL, NULL);
 }

@@ -103,7 +103,9 @@ static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
 	open_form(ui);
 	check(ui, KEYS('x', enter), "ask settle --json launch /herex");
 	check_asked(ui, ASKS_OF("/herex", "nothing", ""), "launch --no-wait /herex");
+	ui_tell(ui, "api: stopped", false);
 	ui_launched(ui, "no such directory", false);
+	assert_null(ui->message);
 	assert_int_equal(ui->mode, MODE_FORM);
 	assert_string_equal(ui->form.problem, "no such directory");
 	check(ui, KEYS(escape), "");

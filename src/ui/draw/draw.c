@@ -248,8 +248,11 @@ static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
 		term_put(row, 0, width, TONE_WARNING, ui->question);
 	} else if (ui->message) {
 		draw_told(ui->message, row, ui->is_bad ? TONE_ERROR : TONE_PLAIN);
-	} else if (progress) {
-		term_put(row, 0, width, TONE_WARNING, progress);
+	} else if (progress || ui->stage) {
+		cleanup_free char *text = xasprintf("%s%s%s", or_empty(progress),
+						    progress && ui->stage ? "; " : "",
+						    or_empty(ui->stage));
+		term_put(row, 0, width, TONE_WARNING, text);
 	} else {
 		draw_need(ui, row, now_us);
 	}

@@ -151,7 +151,9 @@ static char *news_of(const struct ui *ui, enum tone *ret_tone)
 		    : form->found.count ? TONE_GROUP
 					: TONE_FAINT;
 	if (is_busy && !(form->is_running && ui->message))
-		return xstrdup(form->is_running ? "Making it ..." : "Looking ...");
+		return xstrdup(!form->is_running ? "Looking ..."
+			       : ui->stage       ? ui->stage
+						 : "Making it ...");
 	if (ui->message) {
 		*ret_tone = ui->is_bad ? TONE_ERROR : TONE_PLAIN;
 		return xstrdup(ui->message);

@@ -11,6 +11,12 @@
 
 #define PREFIX "agentdeck: "
 
+/* What is told until the command says more.  The caller frees. */
+static char *begun_text(const char *command)
+{
+	return xasprintf("%s ...", command);
+}
+
 static void add_program(const struct errands *errands, struct strvec *argv)
 {
 	strvec_push(argv, errands->program);
@@ -135,11 +141,19 @@ struct running {
 	int64_t since_ms;
 };
 
+static void show_stage(const struct running *running, const char *text)
+{
+	replace_string(&running->errands->ui->stage, text);
+	*running->errands->is_changed = true;
+}
+
 static void on_end(const struct child_result *result, const struct error *failure, void *context)
 {
 	struct running *running = context;
 	if (running->errands->starts == running)
 		running->errands->starts = NULL;
+	if (running->stage)
+		show_stage(running, NULL);
 	running->handler(result, failure, running->context);
 	free(running->name);
 	free(running->stage);
@@ -163,15 +177,21 @@ static void on_lines(const char *lines, void *context)
 	enum { SECOND_MS = 1000 };
 	struct running *running = context;
 	cleanup_free char *copy = xstrdup(lines);
-	char *rest = copy;
+	char *rest = copy, **message = &running->errands->ui->message;
+	const bool had_stage = running->stage;
 	for (const char *line; (line = strsep(&rest, "\n"));)
 		hear(running, line);
-	if (!running->stage)
+	if (!running->stage) {
+		if (had_stage)
+			show_stage(running, NULL);
 		return;
+	}
 	cleanup_free char *text = xasprintf("%s: %s, %d s ...", running->name, running->stage,
 					    (int)((clock_ms() - running->since_ms) / SECOND_MS));
-	ui_tell(running->errands->ui, text, false);
-	*running->errands->is_changed = true;
+	cleanup_free char *begun = begun_text(running->name);
+	if (*message && streq(*message, begun))
+		replace_string(message, NULL);
+	show_stage(running, text);
 }
 
 const void *errand_start(struct errands *errands, const struct errand *errand,
@@ -312,7 +332,7 @@ static void begin_series(struct errands *errands, const struct wish *wish)
 
 void errand_run(struct errands *errands, const struct wish *wish)
 {
-	cleanup_free char *text = xasprintf("%s ...", wish->words.items[0]);
+	cleanup_free char *text = begun_text(wish->words.items[0]);
 	cleanup_free char *progress = ui_progress(errands->ui);
 	if (!progress || wish->ticket != errands->ui->starts)
 		ui_tell(errands->ui, text, false);

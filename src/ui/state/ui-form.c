@@ -48,6 +48,7 @@ void ui_launched(struct ui *ui, const char *text, bool is_good)
 			ui->mode = MODE_LIST;
 	} else {
 		replace_string(&ui->form.problem, text);
+		replace_string(&ui->message, NULL);
 	}
 	if (is_good || ui->mode != MODE_FORM)
 		ui_tell(ui, text, !is_good);

@@ -48,6 +48,7 @@ void ui_free(struct ui *ui)
 	free(ui->command);
 	free(ui->completing);
 	free(ui->message);
+	free(ui->stage);
 	free(ui->help_find);
 	free(ui);
 }

@@ -62,6 +62,7 @@ struct ui {
 	struct form form; /* of MODE_FORM; what was typed stays until a session is made of it */
 	char *message;    /* the last news, until the next key; NULL: none */
 	bool is_bad;      /* the message is about a failure */
+	char *stage;      /* of a command that runs, with its time; NULL: none */
 	struct preview preview;
 	enum preview_kind wanted;      /* what the preview is where the terminal has room for it */
 	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
