@@ -31,10 +31,12 @@ struct serve {
 	struct job *jobs[JOBS_MAX];
 	struct loop_source *input, *output, *ping;
 	int64_t heard_ms;
-	struct login *login; /* NULL: it was asked */
-	bool has_greeted, is_leaving, is_paused;
+	struct login *login; /* NULL: it is not being asked */
+	bool has_greeted, is_leaving, is_paused, has_asked;
 	bool waits; /* for the login, with a request that is still in */
 };
+
+static void on_login(const char *why, void *context);
 
 /* ---- to the client ---------------------------------------------------------------------------- */
 
@@ -225,13 +227,23 @@ static void take(struct serve *serve, const struct link_frame *frame)
 		job_cancel(job);
 }
 
+/* What only reads needs no login, whose files may do more than set variables. */
+static bool asks_login(struct serve *serve)
+{
+	cleanup_error struct error why = { 0 };
+	if (!serve->has_asked && login_ask(serve->loop, on_login, serve, &serve->login, &why) < 0)
+		log_warning("serve: %s", why.message);
+	serve->has_asked = true;
+	return serve->login;
+}
+
 static void take_line(struct serve *serve, const char *line, size_t length)
 {
 	cleanup_link_frame struct link_frame frame = { 0 };
 	cleanup_error struct error err = { 0 };
 	if (link_frame_read(line, length, &frame, &err) < 0)
 		leave(serve, err.message);
-	else if (serve->login && frame.kind == LINK_REQUEST && job_needs_login(&frame.words))
+	else if (frame.kind == LINK_REQUEST && job_needs_login(&frame.words) && asks_login(serve))
 		serve->waits = true;
 	else
 		take(serve, &frame);
@@ -334,9 +346,6 @@ int serve_run(struct deck *deck, const struct serve_order *order, struct error *
 	strbuf_adds(&serve.out, "\n");
 	send_frame(&serve, &(struct link_frame){ .kind = LINK_HELLO, .facts = order->facts });
 	int r = open_sources(&serve, err);
-	cleanup_error struct error why = { 0 };
-	if (r == 0 && login_ask(loop, on_login, &serve, &serve.login, &why) < 0)
-		log_warning("serve: %s", why.message);
 	if (r == 0)
 		r = loop_run(loop, err) < 0 ? -1 : 0;
 	for (size_t i = 0; i < JOBS_MAX; i++)

@@ -56,6 +56,7 @@ static const char *const transient[] = {
 	ENV_RUN,
 	ENV_TOKEN,
 	ENV_PANE_DIED,
+	"AGENTDECK_HOST",
 	/* agent-deck sets these for the sessions of its own. */
 	"AGENTDECK_CONTEXT_LEVEL",
 	"AGENTDECK_GROUP",
@@ -370,13 +371,25 @@ static char *joined_path(const char *first, const char *second)
 	return strbuf_take(&path);
 }
 
+/* Where our own files are was settled when this program began. */
+static bool is_settled(const char *name)
+{
+	static const char *const names[] = { "HOME",          "AGENTDECK_HOME", "XDG_CONFIG_HOME",
+					     "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+					     "TMPDIR" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (streq(name, names[i]))
+			return true;
+	return false;
+}
+
 void environment_adopt(const struct strvec *login)
 {
 	for (size_t i = 0; i < login->count; i++) {
 		const char *entry = login->items[i];
 		const size_t length = strcspn(entry, "=");
 		cleanup_free char *name = xstrndup(entry, length);
-		if (!entry[length] || !is_name(name) || is_transient(name))
+		if (!entry[length] || !is_name(name) || is_transient(name) || is_settled(name))
 			continue;
 		const char *value = entry + length + 1;
 		cleanup_free char *path = streq(name, "PATH")

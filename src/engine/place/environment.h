@@ -13,8 +13,8 @@
 void environment_plain(struct strvec *ret);
 
 /* Let this process have these variables (NAME=VALUE) of a login of its user, without what belongs
- * to that login itself.  Directories that only our PATH has stay at its end.  What is no variable
- * is left out. */
+ * to that login itself, and without what says where our own files are.  Directories that only our
+ * PATH has stay at its end.  What is no variable is left out. */
 void environment_adopt(const struct strvec *login);
 
 /* NAME=VALUE of a new run's tmux server, in *ret (appended). */
