@@ -19,6 +19,7 @@ import select
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -143,7 +144,8 @@ class Hosts:
         for process in self.masters():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        self.there("session", "stop", "--all", "--quiet")
+        for stop in (self.there, self.run):
+            stop("session", "stop", "--all", "--quiet")
         self.down()
 
 
@@ -161,6 +163,16 @@ def on_terminal(hosts, *words, until=None):
             text += piece
     os.close(terminal)  # a hangup
     return text, os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def command_of(process):
+    with contextlib.suppress(OSError), open(f"/proc/{process}/cmdline", "rb") as file:
+        return file.read()
+    return b""
+
+
+def since_files(hosts):
+    return [name for name in os.listdir(hosts.near + "/run/links") if name.endswith(".since")]
 
 
 def refused(hosts, status, told, *words, **more):
@@ -244,6 +256,63 @@ def case_input_and_bytes_pass(hosts):
     expect(done.returncode not in (0, UNREACHABLE, UNKNOWN), f"a large input: {done}")
 
 
+def case_a_message_is_no_session(hosts):
+    for where in (hosts.there, lambda *words: hosts.run(*words).stdout):
+        where("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    done = hosts.run("send", "--all", "gpu1: is down")
+    expect(done.returncode == 0, done)
+    wait_for(lambda: b"gpu1: is down" in hosts.run("output", "talk", "--pane").stdout, "it is not here")
+    expect(b"is down" not in hosts.there("output", "talk", "--pane"), "the message went to the host")
+
+
+def case_what_is_started_here_stays_here(hosts):
+    environment = {"AGENTDECK_HOST": "gpu1"}
+    hosts.run("add", hosts.path + "/work", "-t", "near", "--agent", "demo")
+    done = hosts.run("-H", "local", "start", "--all", "--json", environment=environment)
+    expect(done.returncode == 0, done)
+    server = json.loads(hosts.run("show", "near", "--json").stdout)
+    expect(server["status"] == "running" and json.loads(hosts.there("list", "--json")) == [], f"{server}; there: {hosts.there('list')}")
+    for entry in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            kept = open(f"/proc/{entry}/environ", "rb").read().split(b"\0") if entry.isdigit() else []
+            expect(f"AGENTDECK_HOME={hosts.near}".encode() not in kept or b"AGENTDECK_HOST=gpu1" not in kept, f"process {entry} has AGENTDECK_HOST")
+    expect(b"usage" in hosts.run("help", environment=environment).stdout.lower() and not hosts.masters(), "help asks the host")
+
+
+def case_what_cannot_be_read_or_written_is_a_failure(hosts):
+    hosts.there("add", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(["agentdeck", "-H", "gpu1", "list"], env=hosts.environment, check=False, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE)
+        expect(done.returncode == 1 and b"standard output: No space left" in done.stderr, done)
+    directory = os.open(hosts.path, os.O_RDONLY)
+    done = subprocess.run(["agentdeck", "send", "gpu1:talk", "-"], env=hosts.environment, check=False, stdin=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.close(directory)
+    expect(done.returncode == 1 and b"read standard input: Is a directory" in done.stderr, done)
+
+
+def case_a_program_there_has_the_pipes(hosts):
+    hosts.there("add", hosts.path + "/work", "-t", "talk", "-c", "cat")
+    done = hosts.run("exec", "gpu1:talk", "--", "sh", "-c", "cat; echo no >&2; exit 3", input=b"hi\n")
+    expect(done.returncode == 3 and done.stdout == b"hi\n" and b"no\n" in done.stderr, done)
+    refused(hosts, UNKNOWN, "unknown", "exec", "gpu1:talk", "--", "sh", "-c", "exit 255")
+
+
+def case_first_commands_at_once_have_one_connection(hosts):
+    hosts.settings("[hosts.gpu1]\ntimeout = 60\n")
+    running = [subprocess.Popen(["agentdeck", "-H", "gpu1", "list"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) for _ in range(5)]
+    expect(all(one.wait(DEADLINE_S) == 0 for one in running), "one of them failed")
+    expect(len(hosts.masters()) == 1, f"{hosts.masters()}")
+    with open(hosts.path + "/events", "wb") as file:
+        events = subprocess.Popen(["agentdeck", "-H", "gpu1", "events", "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=file, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_for(lambda: os.path.getsize(hosts.path + "/events"), "no event")
+        events.send_signal(signal.SIGHUP)
+        # A connection that is too slow for one command is left to the others.
+        subprocess.run([hosts.bin + "/ssh", "-O", "stop", "-o", "ControlPath=" + next(path for path in (f"{hosts.near}/run/links/{name}" for name in os.listdir(hosts.near + "/run/links")) if stat.S_ISSOCK(os.stat(path).st_mode)), "gpu1"], check=True, stderr=subprocess.DEVNULL)
+        expect(hosts.run("-H", "gpu1", "list").returncode == 0 and events.poll() is None, "events ended with the connection")
+        events.terminate()
+        expect(events.wait(DEADLINE_S) == 137, events.returncode)
+
+
 def case_check_says_what_is_there(hosts):
     hosts.settings('[hosts.gpu1]\n[hosts.gone]\nssh = "no-such-host.invalid"\n')
     write(hosts.path + "/ssh_config", open(hosts.path + "/ssh_config", encoding="utf-8").read().replace("Host *", "Host gpu1"))
@@ -262,10 +331,10 @@ def case_down_is_one_status_with_since_when(hosts):
     hosts.down()
     message = refused(hosts, UNREACHABLE, "gpu1 is unreachable (since ", "-H", "gpu1", "list")
     expect("Connection refused" in message and message.count("\n") == 1, message)
-    hosts_since = os.listdir(hosts.near + "/run/links")
+    hosts_since = since_files(hosts)
     done = hosts.run("-H", "gpu1", "list", "--json")
     expect(done.returncode == UNREACHABLE and json.loads(done.stdout)["code"] == "UNREACHABLE", done)
-    expect(os.listdir(hosts.near + "/run/links") == hosts_since, "since when changes")
+    expect(since_files(hosts) == hosts_since, "since when changes")
     os.utime(hosts.near + "/run/links/" + hosts_since[0], (1577836800, 1577880000))
     refused(hosts, UNREACHABLE, "since 2020-01-01 ", "-H", "gpu1", "launch", "/tmp")
     hosts.up()
@@ -293,7 +362,7 @@ def case_a_black_hole_ends_at_the_deadline(hosts):
 
 
 def case_a_master_that_is_stopped_is_replaced(hosts):
-    hosts.settings("[hosts.gpu1]\ntimeout = 6\n")
+    hosts.settings("[hosts.gpu1]\ntimeout = 30\n")
     expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
     [stopped] = hosts.masters()
     os.kill(stopped, signal.SIGSTOP)
@@ -412,7 +481,7 @@ def case_a_hostile_host_reaches_no_terminal(hosts):
 def case_ctrl_c_cancels_there(hosts):
     process = subprocess.Popen(["agentdeck", "-H", "gpu1", "events", "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     expect(json.loads(process.stdout.readline())["via"] == "gpu1", "an event without via")
-    serving = [one for one in hosts.children() if b"events" in open(f"/proc/{one}/cmdline", "rb").read()]
+    serving = [one for one in hosts.children() if b"events" in command_of(one)]
     expect(serving, "events does not run there")
     process.send_signal(signal.SIGINT)
     expect(process.wait(DEADLINE_S) == 137, process.returncode)

@@ -26,6 +26,7 @@ const struct command command_completion = {
 	.kind = COMMAND_READS,
 	.arguments = "SHELL",
 	.summary = "print the completion script for bash, zsh or fish",
+	.flags = IS_OF_PROGRAM,
 	.run = cmd_completion,
 	.offer = offer,
 };

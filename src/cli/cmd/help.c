@@ -131,6 +131,6 @@ const struct command command_help = {
 	.arguments = "[COMMAND...]",
 	.summary = "explain agentdeck, or one command",
 	OWN_OPTIONS,
-	.flags = HAS_REST | HAS_JSON,
+	.flags = HAS_REST | HAS_JSON | IS_OF_PROGRAM,
 	.run = cmd_help,
 };

@@ -48,7 +48,7 @@ const struct command command_host_list = {
 	.kind = COMMAND_READS,
 	.arguments = "",
 	.summary = "list the hosts of config.toml",
-	.flags = NEEDS_DECK | HAS_JSON,
+	.flags = NEEDS_DECK | HAS_JSON | IS_OF_PROGRAM,
 	.run = cmd_host_list,
 };
 
@@ -128,6 +128,6 @@ const struct command command_host_check = {
 	.kind = COMMAND_READS,
 	.arguments = "[HOST...]",
 	.summary = "show which hosts answer, and what does not hold there",
-	.flags = NEEDS_DECK | HAS_JSON,
+	.flags = NEEDS_DECK | HAS_JSON | IS_OF_PROGRAM,
 	.run = cmd_host_check,
 };

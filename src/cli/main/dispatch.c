@@ -175,7 +175,11 @@ static int run_command(struct app *app, const struct strvec *words, struct error
 {
 	settle_signals(app->command);
 	const int r = route_command(app, words, err);
-	return r == ROUTE_HERE ? run_here(app, err) : r;
+	if (r != ROUTE_HERE)
+		return r;
+	/* What runs here starts commands of ours that are for this machine, too. */
+	(void)unsetenv(ROUTE_VARIABLE);
+	return run_here(app, err);
 }
 
 /* Help that the user asked for goes to standard output.  Else the command is missing. */

@@ -10,7 +10,7 @@
 
 enum {
 	PIECE = 4096, /* a pipe that is ready takes so much without blocking (pipe(7), PIPE_BUF) */
-	KEEP_MS = 5000,
+	KEEP_MS = 250,
 	LINE_MAX_BYTES = 1 << 16, /* of text: more is printed in parts */
 	JSON_MAX = 64 << 20
 };
@@ -20,6 +20,7 @@ struct sink {
 	struct strbuf lines[LINK_STREAMS]; /* what is not printed yet */
 	bool is_terminal[LINK_STREAMS];
 	bool is_broken; /* it is no JSON */
+	int failed;     /* errno of the first write that failed: the rest is not printed */
 };
 
 /* While its reader waits, the other side must hear of us. */
@@ -27,15 +28,16 @@ static void put(struct sink *sink, enum link_stream stream, const char *bytes, s
 {
 	struct pollfd to = { .fd = stream == LINK_ERRORS ? STDERR_FILENO : STDOUT_FILENO,
 			     .events = POLLOUT };
-	for (size_t done = 0; done < length;) {
+	for (size_t done = 0; done < length && !sink->failed;) {
 		const size_t left = length - done;
-		if (poll(&to, 1, KEEP_MS) == 0) {
-			link_keep(sink->order->link);
+		const int ready = poll(&to, 1, KEEP_MS);
+		if (!link_keep(sink->order->link))
+			sink->failed = EINTR;
+		if (ready == 0 || sink->failed)
 			continue;
-		}
 		const ssize_t n = write(to.fd, bytes + done, left < PIECE ? left : PIECE);
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return;
+			sink->failed = errno;
 		done += n > 0 ? (size_t)n : 0;
 	}
 }
@@ -127,19 +129,20 @@ static void take_json(struct sink *sink)
 
 /* ---- both ------------------------------------------------------------------------------------- */
 
-static void on_bytes(enum link_stream stream, const char *bytes, size_t length, void *context)
+static int on_bytes(enum link_stream stream, const char *bytes, size_t length, void *context)
 {
 	struct sink *sink = context;
 	const bool is_json = stream == LINK_OUTPUT && sink->order->json;
 	if (!is_json && !sink->is_terminal[stream]) {
 		put(sink, stream, bytes, length);
-		return;
+	} else {
+		strbuf_add(&sink->lines[stream], bytes, length);
+		if (is_json)
+			take_json(sink);
+		else
+			take_text(sink, stream, false);
 	}
-	strbuf_add(&sink->lines[stream], bytes, length);
-	if (is_json)
-		take_json(sink);
-	else
-		take_text(sink, stream, false);
+	return sink->failed && !sink->order->is_change ? -1 : 0;
 }
 
 int far_run(const struct far_order *order, int *ret_status, struct error *err)
@@ -157,7 +160,9 @@ int far_run(const struct far_order *order, int *ret_status, struct error *err)
 			take_text(&sink, (enum link_stream)i, true);
 		strbuf_free(&sink.lines[i]);
 	}
-	if (r == 0 && sink.is_broken)
+	if (r == 0 && sink.failed && sink.failed != EINTR)
+		return error_set_errno(err, sink.failed, "standard output");
+	if (r == 0 && sink.is_broken && !sink.failed)
 		return error_set(err, ERROR_CORRUPT, "what it printed is no JSON");
 	return r;
 }

@@ -12,8 +12,10 @@ struct far_order {
 	const char *via; /* the name of the host in config.toml, for JSON */
 	bool json;       /* its output is JSON */
 	int input;       /* -1: none */
+	bool is_change;  /* it runs on when its output cannot be printed */
 };
 
-/* Errors as of link_run().  ERROR_CORRUPT: it printed no JSON.  JSON gets "via" and
+/* Errors as of link_run().  ERROR_CORRUPT: it printed no JSON.  ERROR_SYSTEM, too: its output could
+ * not be printed.  JSON gets "via" and
  * "via_machine_id".  On a terminal, text is printed visibly: its escapes are another host's. */
 int far_run(const struct far_order *order, int *ret_status, struct error *err);

@@ -2,6 +2,7 @@
 #include "cli/main/route.h"
 
 #include "base/child.h"
+#include "base/fsutil.h"
 #include "cli/main/far.h"
 #include "cli/show/output.h"
 #include "engine/deck/once.h"
@@ -10,15 +11,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
-#define ENV_HOST "AGENTDECK_HOST"
-
-/* ssh's exit status when it fails; no command of agentdeck has it. */
-enum { SSH_FAILED = 255, ANSWER_MAX = 1 << 20 };
+/* ssh's exit status when it fails; a command of `session exec` can have it, too. */
+enum { SSH_FAILED = 255, KILLED = 128, ANSWER_MAX = 1 << 20 };
 
 /* How long the other side waits for the end of a change whose answer was lost. */
 #define ASK_WAIT_S "30"
+
+/* Of the screens that a terminal may be left with when the other side could not end them. */
+#define USUAL_SCREEN                                                                               \
+	"\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[?25h" \
+	"\033[0m\033[?1049l"
 
 struct target {
 	const struct remote *remote; /* NULL: this machine */
@@ -26,8 +31,13 @@ struct target {
 };
 
 /* Is the operand at this index a session, by the synopsis? */
-static bool is_session(const struct command *command, size_t index)
+static bool is_session(const struct app *app, size_t index)
 {
+	const struct command *command = app->command;
+	/* An option names the sessions: all operands are the message. */
+	if (command->flags & TAKES_SEVERAL && command->flags & HAS_MESSAGE &&
+	    (app->every || app->group || app->named.count))
+		return false;
 	for (const char *word = command->arguments; *word;) {
 		const size_t length = strcspn(word, " ");
 		if (index == 0 || memmem(word, length, "...", 3))
@@ -38,12 +48,18 @@ static bool is_session(const struct command *command, size_t index)
 	return false;
 }
 
+/* What is asked of this program itself, as by a completion, is answered here. */
+static const char *usual_host(const struct app *app)
+{
+	return app->command->flags & IS_OF_PROGRAM ? NULL : getenv(ROUTE_VARIABLE);
+}
+
 static bool may_name_host(const struct app *app)
 {
 	for (size_t i = 0; i < app->operands.count; i++)
-		if (strchr(app->operands.items[i], ':') && is_session(app->command, i))
+		if (strchr(app->operands.items[i], ':') && is_session(app, i))
 			return true;
-	return app->host || !is_empty(getenv(ENV_HOST));
+	return app->host || !is_empty(usual_host(app));
 }
 
 static int find(const struct remotes *remotes, const char *name, const struct remote **ret,
@@ -61,12 +77,12 @@ static int find(const struct remotes *remotes, const char *name, const struct re
 static int split_operands(struct app *app, const struct remotes *remotes, struct strvec *words,
 			  struct target *target, struct error *err)
 {
+	size_t at = app->command_at;
 	for (size_t i = 0; i < app->operands.count; i++) {
 		const struct remote *remote;
 		const char *session;
 		cleanup_free char *operand = xstrdup(app->operands.items[i]);
-		if (!is_session(app->command, i) ||
-		    !remotes_split(remotes, operand, &remote, &session))
+		if (!is_session(app, i) || !remotes_split(remotes, operand, &remote, &session))
 			continue;
 		if (target->is_given && target->remote != remote)
 			return error_set(err, ERROR_USAGE,
@@ -75,9 +91,10 @@ static int split_operands(struct app *app, const struct remotes *remotes, struct
 					 operand);
 		*target = (struct target){ remote, true };
 		replace_string(&app->operands.items[i], session);
-		for (size_t j = 0; j < words->count && !streq(words->items[j], "--"); j++)
-			if (streq(words->items[j], operand))
-				replace_string(&words->items[j], session);
+		while (at < words->count && !streq(words->items[at], operand))
+			at++;
+		if (at < words->count)
+			replace_string(&words->items[at++], session);
 	}
 	return 0;
 }
@@ -85,7 +102,7 @@ static int split_operands(struct app *app, const struct remotes *remotes, struct
 static int find_target(struct app *app, const struct remotes *remotes, struct strvec *words,
 		       struct target *ret, struct error *err)
 {
-	const char *usual = getenv(ENV_HOST);
+	const char *usual = usual_host(app);
 	if (app->host && find(remotes, app->host, &ret->remote, err) < 0)
 		return -1;
 	ret->is_given = app->host;
@@ -93,7 +110,7 @@ static int find_target(struct app *app, const struct remotes *remotes, struct st
 		return -1;
 	if (ret->is_given || is_empty(usual))
 		return 0;
-	return find(remotes, usual, &ret->remote, err) < 0 ? error_prefix(err, ENV_HOST) : 0;
+	return find(remotes, usual, &ret->remote, err) < 0 ? error_prefix(err, ROUTE_VARIABLE) : 0;
 }
 
 /* The words for the other side, which must not go on to a host of its own. */
@@ -129,11 +146,12 @@ static char *make_once(const struct app *app)
 	return app->once ? xstrdup(app->once) : is_change ? naming_new_uuid() : NULL;
 }
 
-static void keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
+static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
 {
 	struct strbuf *answer = context;
 	if (stream == LINK_OUTPUT && answer->length + length <= ANSWER_MAX)
 		strbuf_add(answer, bytes, length);
+	return 0;
 }
 
 /* Ask a new link for the change with this id.  *ret is the caller's. */
@@ -198,9 +216,12 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 					 .words = words,
 					 .via = remote->name,
 					 .json = app->json,
+					 .is_change = app->kind == COMMAND_CHANGES,
 					 .input = reads_input(words) ? STDIN_FILENO : -1 };
 	if (far_run(&order, &status, &why) == 0)
 		return status;
+	if (why.code == ERROR_SYSTEM)
+		return error_move(err, &why);
 	if (why.code != ERROR_UNREACHABLE)
 		return error_set(err, why.code, "%s: %s", remote->name, why.message);
 	if (app->kind != COMMAND_CHANGES)
@@ -209,16 +230,39 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 	return settle(app, deck, remote, once, why.message, err);
 }
 
-static int run_on_terminal(struct deck *deck, const struct remote *remote,
-			   const struct strvec *words, struct error *err)
+/* What a program on the other side has switched on stays so where its end did not come through. */
+static void restore_terminal(const struct termios *before)
+{
+	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, before);
+	if (isatty(STDOUT_FILENO))
+		(void)fs_write_all(STDOUT_FILENO, USUAL_SCREEN, strlen(USUAL_SCREEN),
+				   "the terminal", NULL);
+}
+
+static int run_by_ssh(const struct app *app, struct deck *deck, const struct remote *remote,
+		      const struct strvec *words, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
+	struct termios before;
+	const bool is_terminal = tcgetattr(STDIN_FILENO, &before) == 0;
+	const bool runs_program = app->command->flags & HAS_REST;
 	int status = 0;
-	hosts_terminal_argv(deck, remote, words, &argv);
+	/* The pipes of a program stay pipes; the others say themselves what they need. */
+	hosts_ssh_argv(deck, remote,
+		       runs_program && !(is_terminal && isatty(STDOUT_FILENO)) ? SSH_PIPES
+									       : SSH_TERMINAL,
+		       words, &argv);
 	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
 				       err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
+	if (r == 0 && is_terminal && (status == SSH_FAILED || (status > KILLED && !runs_program)))
+		restore_terminal(&before);
+	if (r == 0 && status == SSH_FAILED && runs_program)
+		return error_set(
+			err, ERROR_UNKNOWN,
+			"%s: ssh or the program ended with 255: what it has done is unknown",
+			remote->name);
 	if (r == 0 && status == SSH_FAILED)
 		return error_set(err, ERROR_UNREACHABLE, "%s: its ssh has ended", remote->name);
 	return r < 0 ? -1 : status;
@@ -245,6 +289,6 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 	cleanup_free char *once = make_once(app);
 	make_words(app, &line, once, &there);
 	return app->kind == COMMAND_TERMINAL
-		       ? run_on_terminal(&deck, target.remote, &there, err)
+		       ? run_by_ssh(app, &deck, target.remote, &there, err)
 		       : run_there(app, &deck, target.remote, &there, once, err);
 }

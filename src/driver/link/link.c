@@ -24,13 +24,16 @@ enum {
 /* One request at a time is enough. */
 #define REQUEST "1"
 
+static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
 struct link {
 	struct loop *loop;
 	struct child child;
-	struct loop_source *output, *errors, *to, *ping, *signals[3], *input;
-	struct strbuf in, out, noise, words; /* words: of its descriptor 2 */
+	struct loop_source *output, *errors, *to, *ping, *input,
+		*signals[ARRAY_SIZE(ending_signals)]; /* NULL: our caller ignores it */
+	struct strbuf in, out, noise, words;          /* words: of its descriptor 2 */
 	struct link_hello hello;
-	int64_t heard_ms;
+	int64_t heard_ms, pinged_ms;
 	char *lost;    /* why there is nothing more to come; NULL: there is */
 	sigset_t mask; /* that our caller had */
 	int signals_seen;
@@ -40,6 +43,8 @@ struct link {
 	struct error refusal;
 	int status; /* -1: it has not ended */
 	size_t untaken;
+	int input_errno; /* why the input could not be read; 0: it could */
+	bool is_cancelled;
 };
 
 static void lose(struct link *link, const char *why)
@@ -85,10 +90,28 @@ static void send_frame(struct link *link, const struct link_frame *frame)
 	on_room(link->child.gate, EPOLLOUT, link);
 }
 
-void link_keep(struct link *link)
+static void cancel(struct link *link)
 {
-	if (!link->lost)
+	if (!link->is_cancelled)
+		send_frame(link,
+			   &(struct link_frame){ .kind = LINK_CANCEL, .id = (char[]){ REQUEST } });
+	link->is_cancelled = true;
+}
+
+bool link_keep(struct link *link)
+{
+	const int64_t now = clock_ms();
+	sigset_t waiting;
+	if (!link->lost && now - link->pinged_ms >= PING_MS) {
+		link->pinged_ms = now;
 		send_frame(link, &(struct link_frame){ .kind = LINK_PING });
+	}
+	if (sigpending(&waiting) < 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		if (link->signals[i] && sigismember(&waiting, ending_signals[i]) > 0)
+			return false;
+	return true;
 }
 
 static void on_ping(void *context)
@@ -98,7 +121,7 @@ static void on_ping(void *context)
 	if (link->hello.facts && now - link->heard_ms >= SILENCE_MS)
 		lose(link, "it has been silent for 15 s");
 	if (link->hello.facts)
-		link_keep(link);
+		(void)link_keep(link);
 	(void)loop_set_timer(link->ping, now + PING_MS, NULL);
 }
 
@@ -110,13 +133,19 @@ static void take_input(struct link *link)
 	const ssize_t n = read(link->request->input, bytes, sizeof(bytes));
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
+	/* Half of the input must not pass for all of it. */
+	if (n < 0)
+		link->input_errno = errno;
 	struct link_frame frame = { .kind = n > 0 ? LINK_DATA : LINK_END,
 				    .id = (char[]){ REQUEST } };
 	if (n > 0) {
 		frame.bytes = (struct strbuf){ .data = bytes, .length = (size_t)n };
 		link->untaken += (size_t)n;
 	}
-	send_frame(link, &frame);
+	if (n < 0)
+		cancel(link);
+	else
+		send_frame(link, &frame);
 	if (n > 0)
 		return;
 	loop_remove(link->input);
@@ -175,9 +204,10 @@ static void take(struct link *link, const struct link_frame *frame)
 		send_frame(link, &(struct link_frame){ .kind = LINK_PONG });
 	else if (frame->kind == LINK_BYE)
 		lose(link, why);
-	else if (frame->kind == LINK_DATA && is_ours && frame->stream != LINK_INPUT)
-		request->on_bytes(frame->stream, frame->bytes.data, frame->bytes.length,
-				  request->context);
+	else if (frame->kind == LINK_DATA && is_ours && frame->stream != LINK_INPUT &&
+		 request->on_bytes(frame->stream, frame->bytes.data, frame->bytes.length,
+				   request->context) < 0)
+		cancel(link);
 	else if (frame->kind == LINK_MORE && is_ours)
 		resume_input(link, frame->count);
 	else if (frame->kind == LINK_ERROR && is_ours)
@@ -279,15 +309,13 @@ static void on_signal(int number UNUSED, void *context)
 	if (link->signals_seen++ || !link->request)
 		lose(link, "it was given up");
 	else
-		send_frame(link,
-			   &(struct link_frame){ .kind = LINK_CANCEL, .id = (char[]){ REQUEST } });
+		cancel(link);
 }
 
 /* ---- its life --------------------------------------------------------------------------------- */
 
 static int watch(struct link *link, struct error *err)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	const struct child *child = &link->child;
 	const struct loop_io output = { child->output, EPOLLIN, on_output, link };
 	const struct loop_io errors = { child->errors, EPOLLIN, on_words, link };
@@ -295,10 +323,14 @@ static int watch(struct link *link, struct error *err)
 	const int fds[] = { child->output, child->errors, child->gate };
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		(void)fcntl(fds[i], F_SETFL, O_NONBLOCK);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (loop_add_signal(link->loop, numbers[i], on_signal, link, &link->signals[i],
-				    err) < 0)
+	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++) {
+		struct sigaction now;
+		const bool is_ignored = sigaction(ending_signals[i], NULL, &now) == 0 &&
+					now.sa_handler == SIG_IGN;
+		if (!is_ignored && loop_add_signal(link->loop, ending_signals[i], on_signal, link,
+						   &link->signals[i], err) < 0)
 			return -1;
+	}
 	return loop_add_io(link->loop, &output, &link->output, err) < 0 ||
 			       loop_add_io(link->loop, &errors, &link->errors, err) < 0 ||
 			       loop_add_io(link->loop, &to, &link->to, err) < 0
@@ -328,7 +360,8 @@ static int explain(struct link *link, struct error *err)
 				 link->noise.length ? "; it printed: " : "",
 				 link->noise.length ? noise : "");
 	if (!link->has_ended)
-		return error_set(err, ERROR_CORRUPT, "%s", link->lost);
+		return error_set(err, link->signals_seen ? ERROR_INVALID : ERROR_CORRUPT, "%s",
+				 link->lost);
 	const int status = reap(link);
 	cleanup_free char *words = ssh_words(strbuf_text(&link->words));
 	if (status == SSH_FAILED)
@@ -394,6 +427,8 @@ int link_run(struct link *link, const struct link_request *request, int *ret_sta
 				    .has_input = has_input };
 	link->request = request;
 	link->status = -1;
+	link->input_errno = 0;
+	link->is_cancelled = false;
 	send_frame(link, &frame);
 	listen_to_input(link);
 	int turned = 0;
@@ -412,6 +447,8 @@ int link_run(struct link *link, const struct link_request *request, int *ret_sta
 		return error_move(err, &link->refusal);
 	if (link->status < 0)
 		return error_set(err, ERROR_UNREACHABLE, "%s", link->lost);
+	if (link->input_errno)
+		return error_set_errno(err, link->input_errno, "read standard input");
 	*ret_status = link->status;
 	return 0;
 }

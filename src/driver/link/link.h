@@ -18,8 +18,8 @@ struct link_hello {
 
 /* Start the program, wait for its hello until deadline_ms of clock_ms(), and answer it.
  * ERROR_UNAVAILABLE: there is no such program here.  ERROR_TIMEOUT: there was no hello in time.
- * ERROR_CHILD: ssh failed.  ERROR_CORRUPT: what ran there is no agentdeck, or it did not start.
- * ERROR_NEWER: both sides have no protocol in common. */
+ * ERROR_CHILD: ssh failed.  ERROR_INVALID: a signal ended the wait.  ERROR_CORRUPT: what ran there
+ * is no agentdeck, or it did not start. ERROR_NEWER: both sides have no protocol in common. */
 int link_open(const struct strvec *argv, int64_t deadline_ms, struct link **ret, struct error *err);
 void link_close(struct link *link);
 CLEANUP_OF(link_closep, struct link, link_close);
@@ -32,15 +32,16 @@ struct link_request {
 	const struct strvec *words; /* the command line behind "agentdeck" */
 	int input;                  /* its standard input, sent as it comes; -1: none */
 	/* Its output as it comes; bytes are borrowed.  A handler that has to wait calls
-	 * link_keep() at least every 5 s. */
-	void (*on_bytes)(enum link_stream stream, const char *bytes, size_t length, void *context);
+	 * link_keep() several times in a second.  Less than 0: the command is cancelled. */
+	int (*on_bytes)(enum link_stream stream, const char *bytes, size_t length, void *context);
 	void *context;
 };
 
-/* Run a command, and wait for its exit status.  SIGINT, SIGTERM and SIGHUP cancel it; a second one
- * gives up.  ERROR_UNREACHABLE: the link is lost, or was given up; the command may still run.
- * ERROR_INVALID, ERROR_USAGE: it was refused, and did not run. */
+/* Run a command, and wait for its exit status.  SIGINT, SIGTERM and SIGHUP cancel it unless our
+ * caller ignores them; a second one gives up.  ERROR_UNREACHABLE: the link is lost, or was given
+ * up; the command may still run.  ERROR_INVALID, ERROR_USAGE: it was refused, and did not run.
+ * ERROR_SYSTEM: the input could not be read, and the command was cancelled. */
 int link_run(struct link *link, const struct link_request *request, int *ret_status,
 	     struct error *err);
-/* Tell the other side that we are here. */
-void link_keep(struct link *link);
+/* Tell the other side that we are here, at most every 5 s.  False: a signal waits to be seen. */
+bool link_keep(struct link *link);

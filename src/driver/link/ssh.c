@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/link/ssh.h"
 
+#include "base/child.h"
 #include "base/process.h"
 
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LINES_SHOWN = 3, LINE_SHOWN = 300 };
+enum { LINES_SHOWN = 3, LINE_SHOWN = 300, STOP_MS = 1000 };
 
 bool ssh_is_control(const char *path)
 {
@@ -29,6 +30,7 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 				 "ControlPersist=600" },
 		[SSH_LINK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
 		[SSH_TERMINAL] = { "RequestTTY=force", "ControlMaster=no" },
+		[SSH_PIPES] = { "RequestTTY=no", "ControlMaster=no" },
 	};
 	strvec_push_array(ret, (const char *const[]){ "ssh", "-a", "-x", NULL });
 	strvec_push_array(ret, (const char *const[]){ mode == SSH_TERMINAL ? "-tt" : "-T",
@@ -42,14 +44,26 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 	strvec_push_array(ret, (const char *const[]){ "--", remote->ssh, command, NULL });
 }
 
-void ssh_end_master(const char *control)
+/* Commands that use the connection just now keep it. */
+static bool stop_master(const struct remote *remote, const char *control)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *option = xasprintf("ControlPath=%s", control);
+	const struct child_request request = {
+		.argv = (const char *const[]){ "ssh", "-O", "stop", "-o", option, "--", remote->ssh,
+					       NULL },
+		.new_session = true,
+	};
+	return child_run(&request, STOP_MS, &result, NULL) == 0 && result.exit_status == 0;
+}
+
+static void kill_master(const char *control)
 {
 	/* Its socket names the process that has made it, which has ended (unix(7), SO_PEERCRED);
 	 * and one that is stopped answers no question.  So it is found by its command line. */
 	cleanup_free char *option = xasprintf("ControlPath=%s", control);
 	cleanup_free struct process_id *processes = NULL;
 	size_t count = 0;
-	(void)unlink(control);
 	if (process_list_own(&processes, &count, NULL) < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -58,6 +72,13 @@ void ssh_end_master(const char *control)
 		    strvec_contains(&argv, "-fN") && strvec_contains(&argv, option))
 			(void)process_signal(&processes[i], SIGKILL, NULL);
 	}
+}
+
+void ssh_end_master(const struct remote *remote, const char *control)
+{
+	if (!stop_master(remote, control))
+		kill_master(control);
+	(void)unlink(control);
 }
 
 char *ssh_words(const char *text)

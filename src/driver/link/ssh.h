@@ -11,6 +11,7 @@ enum ssh_mode {
 	SSH_MASTER,   /* connect, open the control socket, and continue in the background */
 	SSH_LINK,     /* run a command on pipes */
 	SSH_TERMINAL, /* run a command on this terminal, which may be asked for a password */
+	SSH_PIPES,    /* run a command on our descriptors, of which one is no terminal */
 };
 
 /* ssh adds a dot and 16 characters to the name of a socket that it makes: unix(7), 108 bytes. */
@@ -23,8 +24,9 @@ bool ssh_is_control(const char *path);
 void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *control,
 	      const char *command, struct strvec *ret);
 
-/* Remove the socket, and end the master that has it, also one that does not answer. */
-void ssh_end_master(const char *control);
+/* Let the master that has the socket take no more commands, and end after those that it has.  One
+ * that does not answer is killed.  The socket is gone afterwards. */
+void ssh_end_master(const struct remote *remote, const char *control);
 
 /* The last lines of what it said, visible, on one line; "no message".  The caller frees. */
 char *ssh_words(const char *text) MUST_USE;

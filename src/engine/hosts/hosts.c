@@ -6,7 +6,6 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "base/sha256.h"
-#include "driver/link/ssh.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +25,7 @@ struct files {
 	char name[SHA256_TEXT_SIZE]; /* a digest: a host's name may be too long for a socket */
 	char *control;               /* path of the socket; NULL: ssh could not use it */
 	char *since; /* name of the file that was made when the host became unreachable */
+	char *lock;  /* name of the file of the one that connects */
 };
 
 static void files_close(struct files *files)
@@ -34,18 +34,30 @@ static void files_close(struct files *files)
 		(void)close(files->directory);
 	free(files->control);
 	free(files->since);
+	free(files->lock);
 }
 #define cleanup_files CLEANUP(files_close)
+
+/* A connection that was made by another configuration may lead to another machine. */
+static int64_t config_time(void)
+{
+	struct stat st;
+	cleanup_free char *path = path_join(or_empty(getenv("HOME")), ".ssh/config");
+	return stat(path, &st) == 0 ? st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec : 0;
+}
 
 static void files_open(const struct deck *deck, const struct remote *remote, struct files *ret)
 {
 	const char *const roots[] = { deck_has_runtime(deck) ? deck->paths.runtime : NULL,
 				      deck->paths.direct };
-	cleanup_free char *key = xasprintf("%s %s", remote->name, remote->ssh);
+	/* Another state has connections of its own, also below the same user manager. */
+	cleanup_free char *key = xasprintf("%s %s %s %lld", remote->name, remote->ssh,
+					   deck->paths.state, (long long)config_time());
 	*ret = (struct files){ .directory = -1 };
 	sha256_text(key, ret->name);
 	ret->name[NAME_DIGITS] = '\0';
 	ret->since = xasprintf("%s.since", ret->name);
+	ret->lock = xasprintf("%s.lock", ret->name);
 	for (size_t i = 0; i < ARRAY_SIZE(roots) && !ret->control; i++) {
 		cleanup_free char *directory = roots[i] ? path_join(roots[i], "links") : NULL;
 		cleanup_free char *control = directory ? path_join(directory, ret->name) : NULL;
@@ -139,20 +151,33 @@ static int open_warm(const struct remote *remote, const struct files *files, str
 	if (why.code != ERROR_TIMEOUT && why.code != ERROR_CHILD)
 		return error_move(err, &why);
 	log_info("%s: its connection is replaced: %s", remote->name, why.message);
-	ssh_end_master(files->control);
+	ssh_end_master(remote, files->control);
 	return 1;
+}
+
+static bool has_socket(const struct files *files)
+{
+	return files->control && access(files->control, F_OK) == 0;
 }
 
 static int open_any(struct deck *deck, const struct remote *remote, const struct files *files,
 		    struct link **ret, struct error *err)
 {
-	int r = files->control && access(files->control, F_OK) == 0
-			? open_warm(remote, files, ret, err)
-			: 1;
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	int64_t deadline_ms = clock_ms() + remote->timeout_s * 1000;
+	int r = has_socket(files) ? open_warm(remote, files, ret, err) : 1;
 	if (r <= 0)
 		return r;
-	const int64_t deadline_ms = clock_ms() + remote->timeout_s * 1000;
-	if (files->control && connect_to(deck, remote, files, deadline_ms, err) < 0)
+	/* A second ssh that connects at the same time would be left without a socket, and stay. */
+	if (files->control)
+		r = fs_lock(files->directory, files->lock, deadline_ms, &lock, err);
+	if (r < 0)
+		return -1;
+	if (files->control && r == FS_LOCK_BUSY)
+		return error_set(err, ERROR_TIMEOUT, "another command still connects");
+	deadline_ms = clock_ms() + remote->timeout_s * 1000;
+	if (files->control && !has_socket(files) &&
+	    connect_to(deck, remote, files, deadline_ms, err) < 0)
 		return -1;
 	return open_link(remote, files, deadline_ms, ret, err);
 }
@@ -196,15 +221,16 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 		(void)unlinkat(files.directory, files.since, 0);
 		return 0;
 	}
-	if (why.code == ERROR_NEWER)
-		return error_set(err, ERROR_NEWER, "%s: %s", remote->name, why.message);
+	/* A signal says nothing about the host. */
+	if (why.code == ERROR_NEWER || why.code == ERROR_INVALID)
+		return error_set(err, why.code, "%s: %s", remote->name, why.message);
 	note_unreachable(&files, since);
 	return error_set(err, ERROR_UNREACHABLE, "%s is unreachable (since %s): %s", remote->name,
 			 since, why.message);
 }
 
-void hosts_terminal_argv(struct deck *deck, const struct remote *remote, const struct strvec *words,
-			 struct strvec *ret)
+void hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
+		    const struct strvec *words, struct strvec *ret)
 {
 	cleanup_files struct files files;
 	cleanup_link struct link *link = NULL;
@@ -216,5 +242,5 @@ void hosts_terminal_argv(struct deck *deck, const struct remote *remote, const s
 	/* Only a connection that answers is used: ssh would wait for it without end.  ssh itself
 	 * may ask for a password. */
 	const bool answers = open_any(deck, remote, &files, &link, NULL) == 0;
-	ssh_argv(SSH_TERMINAL, remote, answers ? files.control : NULL, command.data, ret);
+	ssh_argv(mode, remote, answers ? files.control : NULL, command.data, ret);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "driver/link/link.h"
+#include "driver/link/ssh.h"
 #include "engine/deck/deck.h"
 
 /* Open a link.  It takes at most the remote's timeout: a connection that is there but does not
@@ -17,6 +18,7 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
  * answered, or was not asked. */
 int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote);
 
-/* The command line of ssh for a command that needs this terminal.  words: behind "agentdeck". */
-void hosts_terminal_argv(struct deck *deck, const struct remote *remote, const struct strvec *words,
-			 struct strvec *ret);
+/* The command line of ssh for a command that has our own descriptors: SSH_TERMINAL or SSH_PIPES.
+ * words: behind "agentdeck". */
+void hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
+		    const struct strvec *words, struct strvec *ret);
