@@ -14,6 +14,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #define TREE "default/trees/" ID "/project"
@@ -292,6 +293,18 @@ static void large_files_of_a_clone_come_along(void **state)
 	do_sh(desk, look);
 }
 
+/* What the file system of the copies says; f_frsize 0: the real one. */
+static struct statvfs disk;
+int __real_fstatvfs(int fd, struct statvfs *ret);
+int __wrap_fstatvfs(int fd, struct statvfs *ret);
+int __wrap_fstatvfs(int fd, struct statvfs *ret)
+{
+	if (!disk.f_frsize)
+		return __real_fstatvfs(fd, ret);
+	*ret = disk;
+	return 0;
+}
+
 /* It costs an agent nothing to make one of any size. */
 static void a_large_file_that_does_not_fit_is_refused(void **state)
 {
@@ -299,13 +312,49 @@ static void a_large_file_that_does_not_fit_is_refused(void **state)
 	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
 	cleanup_free char *name = xasprintf("%062d", 0);
 	cleanup_free char *make = xasprintf("cd " TREE "/.git && mkdir -p lfs/objects/ab/cd && "
-					    "truncate -s 8T lfs/objects/ab/cd/abcd%.60s",
+					    "truncate -s 8M lfs/objects/ab/cd/abcd%.60s",
 					    name);
 	do_sh(desk, make);
-	assert_refused(desk, instance, &plain, ERROR_SYSTEM, "8388608 MB");
+	disk = (struct statvfs){ .f_frsize = 4096, .f_blocks = 4096, .f_bavail = 2200 };
+	assert_refused(desk, instance, &plain, ERROR_SYSTEM, "has 8 MB");
 	do_sh(desk, "cd project && test ! -e b && test ! -e .git/lfs && "
 		    "! git rev-parse -q --verify agentdeck/fix-it && rm -r ../" TREE "/.git/lfs");
 	assert_merge(desk, instance, &plain, BRING_FORWARD);
+	disk = (struct statvfs){ 0 };
+}
+
+/* A file of 8 MiB: 2048 blocks. */
+static void a_large_file_is_refused_only_where_there_is_no_space(void **state)
+{
+	static const struct {
+		fsblkcnt_t blocks, free;
+		bool fits;
+	} disks[] = {
+		{ 4096, 2200, false },
+		{ 4096, 2300, true },
+		/* A twentieth of a large disk would be too much. */
+		{ (fsblkcnt_t)1 << 29, (1 << 18) + 2000, false },
+		{ (fsblkcnt_t)1 << 29, (1 << 18) + 2100, true },
+		/* A file system that does not know. */
+		{ 0, 0, true },
+	};
+	struct desk *desk = *state;
+	cleanup_free char *from = xasprintf("%s/from", desk->root);
+	cleanup_free char *to = xasprintf("%s/to", desk->root);
+	do_sh(desk, "mkdir to && truncate -s 8M zeros && d=$(sha256sum <zeros | cut -c1-64) && "
+		    "p=from/lfs/objects/$(echo $d | cut -c1-2)/$(echo $d | cut -c3-4) && "
+		    "mkdir -p $p && mv zeros $p/$d");
+	for (size_t i = 0; i < ARRAY_SIZE(disks); i++) {
+		int64_t count = 0;
+		disk = (struct statvfs){ .f_frsize = 4096,
+					 .f_blocks = disks[i].blocks,
+					 .f_bavail = disks[i].free };
+		const int r = bring_copy_content(from, to, clock_ms() + 60000, &count, NULL);
+		disk = (struct statvfs){ 0 };
+		if (disks[i].fits != (r == 0) || count != disks[i].fits)
+			fail_msg("disk %zu: %d, %d copied", i, r, (int)count);
+		do_sh(desk, "rm -rf to/*");
+	}
 }
 
 static void large_files_are_copied_until_a_deadline(void **state)
@@ -857,6 +906,7 @@ int main(void)
 		DESK_TEST(a_branch_with_other_commits_is_not_replaced),
 		DESK_TEST(large_files_of_a_clone_come_along),
 		DESK_TEST(a_large_file_that_does_not_fit_is_refused),
+		DESK_TEST(a_large_file_is_refused_only_where_there_is_no_space),
 		DESK_TEST(large_files_are_copied_until_a_deadline),
 		DESK_TEST(files_of_lfs_in_a_worktree_are_merged_and_pushed),
 		DESK_TEST(files_of_lfs_in_a_clone_are_merged_and_pushed),

@@ -17,8 +17,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* SPARED: one in so many blocks of the file system stays free. */
-enum { CHUNK = 1 << 16, DIGEST = SHA256_TEXT_SIZE - 1, SPARED = 20 };
+/* SPARED: one in so many blocks of the file system stays free, but no more than these bytes. */
+enum { CHUNK = 1 << 16, DIGEST = SHA256_TEXT_SIZE - 1, SPARED = 20, SPARED_BYTES = 1 << 30 };
 
 #define HEX       "0123456789abcdef"
 #define TEMPORARY ".agentdeck-copy"
@@ -81,7 +81,11 @@ static int check_space(const struct copying *copying, const char *path, int64_t 
 	cleanup_free char *shown = visible(path);
 	if (fstatvfs(copying->to, &space) < 0)
 		return error_set_file(err, errno, "find out how much space is free");
-	const uint64_t spared = space.f_blocks / SPARED;
+	/* Some network file systems and FUSE do not know. */
+	if (!space.f_blocks || !space.f_frsize)
+		return 0;
+	const uint64_t most = SPARED_BYTES / space.f_frsize, share = space.f_blocks / SPARED;
+	const uint64_t spared = share < most ? share : most;
 	const uint64_t blocks = space.f_bavail > spared ? space.f_bavail - spared : 0;
 	return (uint64_t)size / space.f_frsize < blocks
 		       ? 0
