@@ -470,6 +470,42 @@ static void look_at_submodule(struct desk *desk, enum workspace_kind kind)
 		fail_msg("%s", verdict_line(&after));
 }
 
+/* The time that the last fetch had. */
+static int fetch_ms;
+int __real_child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
+		     struct error *err);
+int __wrap_child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
+		     struct error *err);
+int __wrap_child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
+		     struct error *err)
+{
+	for (const char *const *word = request->argv; *word; word++)
+		if (streq(*word, "fetch"))
+			fetch_ms = timeout_ms;
+	return __real_child_run(request, timeout_ms, ret, err);
+}
+
+/* One submodule does not take longer than all of them may. */
+static void a_submodule_is_fetched_until_a_deadline(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin_with_submodule(desk, WORKSPACE_CLONE);
+	cleanup_free char *from = path_join(instance->workspace->path, ".git");
+	cleanup_free char *to = path_join(desk->cwd, ".git");
+	cleanup_free char *after = NULL;
+	assert_int_equal(gitcmd_head(instance->workspace->path, &after, NULL), 0);
+	assert_int_equal(gitcmd_fetch_home(desk->cwd, instance->workspace->path, NULL), 0);
+	const struct bring_modules modules = { .tree = instance->workspace->path,
+					       .from = from,
+					       .to = to,
+					       .before = instance->workspace->base,
+					       .after = after,
+					       .deadline_ms = clock_ms() + 60000 };
+	fetch_ms = 0;
+	assert_int_equal(bring_modules(&modules, NULL), 0);
+	assert_in_range(fetch_ms, 1, 60000);
+}
+
 static void a_submodule_of_a_worktree_comes_along(void **state)
 {
 	look_at_submodule(*state, WORKSPACE_WORKTREE);
@@ -910,6 +946,7 @@ int main(void)
 		DESK_TEST(large_files_are_copied_until_a_deadline),
 		DESK_TEST(files_of_lfs_in_a_worktree_are_merged_and_pushed),
 		DESK_TEST(files_of_lfs_in_a_clone_are_merged_and_pushed),
+		DESK_TEST(a_submodule_is_fetched_until_a_deadline),
 		DESK_TEST(a_submodule_of_a_worktree_comes_along),
 		DESK_TEST(a_submodule_of_a_clone_comes_along),
 		DESK_TEST(files_of_lfs_in_a_submodule_of_a_worktree_are_merged),

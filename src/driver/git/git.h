@@ -192,8 +192,9 @@ int gitcmd_list_links(const char *repository, const char *before, const char *af
 		      struct gitcmd_links *ret, struct error *err);
 /* Fetch a submodule's commit into its Git directory, which is made if it is not there, from another
  * one, that an agent may have worked in; NULL: there is none.  A ref keeps it.  GIT_ABSENT: none of
- * them has it. */
-int gitcmd_fetch_link(const char *store, const char *from, const char *commit, struct error *err);
+ * them has it.  ERROR_TIMEOUT: it takes too long; the next call begins it again. */
+int gitcmd_fetch_link(const char *store, const char *from, const char *commit, int64_t deadline_ms,
+		      struct error *err);
 
 /* The repository was moved: its linked work trees learn where it is.  Those that were not moved
  * themselves do. */

@@ -3,6 +3,7 @@
  * Commits of submodules, between the Git directories that hold them: a commit of their repository
  * only names them.
  */
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "driver/git/git-internal.h"
 #include "driver/git/git.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FETCH_MS = 60 * 60 * 1000, SHA1_LENGTH = 40 };
+enum { SHA1_LENGTH = 40 };
 
 #define KEPT "refs/agentdeck/"
 
@@ -139,7 +140,8 @@ int gitcmd_list_links(const char *repository, const char *before, const char *af
 
 /* ---- fetching -------------------------------------------------------------------------------- */
 
-static int fetch(const char *store, const char *from, const char *commit, struct error *err)
+static int fetch(const char *store, const char *from, const char *commit, int64_t deadline_ms,
+		 struct error *err)
 {
 	cleanup_free char *what = xasprintf("%s:" KEPT "%s", commit, commit);
 	return gitcmd_must_run(
@@ -147,11 +149,12 @@ static int fetch(const char *store, const char *from, const char *commit, struct
 		(const char *const[]){ "-c", "protocol.version=2", "fetch", "--quiet", "--no-tags",
 				       "--no-write-fetch-head", "--no-recurse-submodules",
 				       "--no-auto-gc", "--", from, what, NULL },
-		FETCH_MS, NULL, err);
+		clock_left_ms(deadline_ms), NULL, err);
 }
 
 /* As git makes it when it clones a submodule, so that `git submodule update --init` takes it. */
-static int make(const char *store, const char *from, const char *commit, struct error *err)
+static int make(const char *store, const char *from, const char *commit, int64_t deadline_ms,
+		struct error *err)
 {
 	cleanup_free char *part = xasprintf("%s.agentdeck-part", store);
 	const char *format = strlen(commit) == SHA1_LENGTH ? "--object-format=sha1"
@@ -163,12 +166,13 @@ static int make(const char *store, const char *from, const char *commit, struct 
 			    GITCMD_ASK_MS, NULL, err) < 0 ||
 	    gitcmd_must_run(part, (const char *const[]){ "config", "core.bare", "false", NULL },
 			    GITCMD_ASK_MS, NULL, err) < 0 ||
-	    fetch(part, from, commit, err) < 0)
+	    fetch(part, from, commit, deadline_ms, err) < 0)
 		return -1;
 	return rename(part, store) < 0 ? error_set_file(err, errno, "make %s", store) : 0;
 }
 
-int gitcmd_fetch_link(const char *store, const char *from, const char *commit, struct error *err)
+int gitcmd_fetch_link(const char *store, const char *from, const char *commit, int64_t deadline_ms,
+		      struct error *err)
 {
 	bool has = false;
 	const bool is_there = access(store, F_OK) == 0;
@@ -180,5 +184,6 @@ int gitcmd_fetch_link(const char *store, const char *from, const char *commit, s
 		return GIT_ABSENT;
 	if (gitcmd_check_confined(from, err) < 0)
 		return -1;
-	return is_there ? fetch(store, from, commit, err) : make(store, from, commit, err);
+	return is_there ? fetch(store, from, commit, deadline_ms, err)
+			: make(store, from, commit, deadline_ms, err);
 }

@@ -102,7 +102,7 @@ static int bring(const struct bring_modules *modules, const struct gitcmd_link *
 		from = directory_below(modules->tree, embedded);
 	if (check_name(store, link->name, err) < 0)
 		return error_prefix(err, "the submodule %s", link->path);
-	int r = gitcmd_fetch_link(store, from, link->commit, err);
+	int r = gitcmd_fetch_link(store, from, link->commit, modules->deadline_ms, err);
 	/* Its tree does not have it either: it was not made there. */
 	if (r == GIT_ABSENT)
 		return 0;
