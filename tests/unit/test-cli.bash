@@ -3332,6 +3332,20 @@ case_a_worktree_by_its_name() {
 	must stop --all
 }
 
+case_a_word_for_the_command_alone_reaches_nothing_that_it_starts() {
+	local form
+	git init -q -b main . && git -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	printf '[workspace]\nsetup = ["sh", "-c", "env >%s/started"]\n' "$home" >>"$home/deck/config.toml"
+	for form in --no-supervise --quiet --json; do
+		must add . --worktree -t "a$form" --agent demo
+		AGENTDECK_STAGES=1 must start "a$form" --no-supervise "$form"
+		grep -q '^HOME=' "$home/started" || fail "$form: no setup ran"
+		grep -q '^AGENTDECK_STAGES' "$home/started" && fail "$form: its setup has it"
+		must stop "a$form"
+		rm "$home/started"
+	done
+}
+
 # Its user has chosen that session on the terminal.
 case_a_launch_that_resumes_leaves_the_setup_out() {
 	git init -q -b main . && git -c user.name=a -c user.email=a@b commit -qm one --allow-empty

@@ -105,10 +105,11 @@ static int open_needs(struct app *app, struct error *err)
 	}
 	if (!is_internal)
 		tell_foreign_profile(app);
-	if (!app->quiet)
+	const bool tells = tells_stages(app);
+	if (!app->quiet) {
 		app->deck.on_progress = app->json ? progress_line : show_progress;
-	if (!app->quiet)
-		app->deck.on_stage = tells_stages(app) ? progress_stage_line : progress_stage;
+		app->deck.on_stage = tells ? progress_stage_line : progress_stage;
+	}
 	/* A caller from a new login hands that login's SSH agent to the sessions. */
 	deck_refresh_ssh_agent(&app->deck);
 	if (!(flags & (NEEDS_STORE | NEEDS_SESSION)))
