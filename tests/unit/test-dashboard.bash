@@ -48,6 +48,7 @@ deck() { env "${environment[@]}" agentdeck "$@" >"$home/out" 2>&1 || fail "agent
 tear_down() {
 	env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1
 	"${terminal[@]}" kill-server 2>/dev/null
+	[[ -z ${FAKE_PID-} ]] || kill "$FAKE_PID" 2>/dev/null
 	cd "$root" && rm -rf "$home"
 }
 

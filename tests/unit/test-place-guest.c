@@ -19,6 +19,7 @@
 /* Of no other test: processes with these ids are looked for on the whole machine. */
 #define OWNER "0a9e5701"
 #define OTHER "0a9e5702"
+#define GUEST "0a9e5703"
 
 /* What capsule_stop() says; FOR_REAL: what it does. */
 enum { FOR_REAL = 100 };
@@ -158,7 +159,7 @@ static void expect(int result, struct error *err, const char *words)
 static void a_failed_start_ends_no_other_session(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, ID, 1);
+	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, GUEST, 1);
 	cleanup_free char *room = room_of(desk, owner, 1);
 	struct child child;
 	const struct process_id other = capsule_in(room, OTHER, &child);
@@ -173,10 +174,10 @@ static void a_failed_start_ends_no_other_session(void **state)
 static void its_own_capsule_ends(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, ID, 1);
+	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, GUEST, 1);
 	cleanup_free char *room = room_of(desk, owner, 1);
 	struct child child;
-	const struct process_id own = capsule_in(room, ID, &child);
+	const struct process_id own = capsule_in(room, GUEST, &child);
 	begin_run(desk, guest, &own);
 	guest->run.capsule = xstrdup(room);
 	stop_says = FOR_REAL;
@@ -189,14 +190,14 @@ static void its_own_capsule_ends(void **state)
 static void a_run_has_no_capsule_of_another_session(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, ID, 1);
+	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, GUEST, 1);
 	cleanup_free char *room = room_of(desk, owner, 1);
 	const struct attempt attempt = { .argv = guest->argv };
 	const struct agent *agent;
 	struct error err = { 0 };
 	struct child child;
 	save(desk, guest);
-	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, GUEST);
 	const struct process_id other = capsule_in(room, OTHER, &child);
 	begin_run(desk, guest, &other);
 	run_add_attempt(&guest->run, &attempt);
@@ -212,7 +213,7 @@ static void a_run_has_no_capsule_of_another_session(void **state)
 static int64_t saved_room(const struct desk *desk)
 {
 	cleanup_instance struct instance *saved = NULL;
-	assert_int_equal(store_load(desk->deck.store, ID, &saved, NULL), 0);
+	assert_int_equal(store_load(desk->deck.store, GUEST, &saved, NULL), 0);
 	return saved->recipe->room;
 }
 
@@ -220,13 +221,13 @@ static int64_t saved_room(const struct desk *desk)
 static void a_start_takes_no_room_in_which_a_capsule_answers(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, ID, 1);
+	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, GUEST, 1);
 	cleanup_error struct error err = { 0 };
 	struct child child;
 	save(desk, owner);
 	save(desk, guest);
 	cleanup_free char *room = room_of(desk, owner, 1);
-	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, GUEST);
 	if (guest_follow(&desk->deck, lock, guest, &err) < 0)
 		fail_msg("%s", err.message);
 	assert_int_equal(guest->recipe->room, 1);
@@ -242,7 +243,7 @@ static void a_start_takes_no_room_in_which_a_capsule_answers(void **state)
 static void without_a_run_it_takes_no_report_of_its_old_room(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, ID, 1);
+	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, GUEST, 1);
 	save(desk, owner);
 	save(desk, guest);
 	cleanup_free char *room = room_of(desk, owner, 1);
@@ -252,7 +253,7 @@ static void without_a_run_it_takes_no_report_of_its_old_room(void **state)
 	assert_int_equal(fs_open_private_directory(reports, &fd, NULL), 0);
 	assert_int_equal(
 		fs_replace(fd, "0001-1.json", "from run-2 7/1000\n{}", 20, FS_VOLATILE, NULL), 0);
-	assert_int_equal(collect_reports(&desk->deck, ID, NULL), 0);
+	assert_int_equal(collect_reports(&desk->deck, GUEST, NULL), 0);
 	assert_int_equal(access(report, F_OK), 0);
 }
 
@@ -384,10 +385,10 @@ static void what_runs_in_it_is_its_own(void **state)
 {
 	struct desk *desk = *state;
 	struct child first, second;
-	cleanup_instance struct instance *guest = guest_of(desk, ID, 1);
+	cleanup_instance struct instance *guest = guest_of(desk, GUEST, 1);
 	cleanup_strvec struct strvec inside = { 0 };
 	const char *const words[] = { "/bin/sh", "-c", "sh -c 'echo ready; read x'; :", NULL };
-	const struct process_id own = run_as(ID, words, &first),
+	const struct process_id own = run_as(GUEST, words, &first),
 				other = run_as(OTHER, words, &second);
 	await_word(&first);
 	await_word(&second);
