@@ -319,6 +319,16 @@ tarball() {
 }
 
 # Where the script has run before, as the README says, only the prefix differs.
+# Its installer says why it cannot be installed.
+step_reference() {
+	local program
+	needs python3
+	gcc_build
+	program=$(limit 700 "$TOP/tests/helper/install-agents" devcontainer "$WORK/reference")
+	# also for a node that was installed beside it
+	PATH=$WORK/gcc:$(dirname "$program"):$PATH AGENTDECK_TEST_DEVCONTAINER=$program limit 300 "$TOP/tests/unit/test-role-reference.py"
+}
+
 step_quickstart() {
 	rm -rf "$WORK/quickstart-prefix"
 	[[ -e $WORK/quickstart || ! -e $TOP/build/quickstart ]] || cp -a "$TOP/build/quickstart" "$WORK/quickstart"
