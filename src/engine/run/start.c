@@ -23,6 +23,8 @@
 #include "model/plan/restart.h"
 #include "model/session/naming.h"
 
+#include <string.h>
+
 enum { DRAW_MS = 2000, DRAW_STEP_MS = 20 };
 
 /* May the run be ended and started again?  Asked before anything is ended. */
