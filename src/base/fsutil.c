@@ -80,18 +80,32 @@ static int not_opened(int dirfd, const char *name, int os_errno, struct error *e
 	return error_set_file(err, os_errno, "open directory %s", name);
 }
 
-int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *ret,
-				 struct error *err)
+enum { MAKE_TRIES = 10 };
+
+static int make_private(int dirfd, const char *name, struct error *err)
 {
-	if (make && mkdirat(dirfd, name, 0700) == 0) {
+	if (mkdirat(dirfd, name, 0700) == 0) {
 		/* The new name must be as durable as what will be written below it. */
 		if (dirfd != AT_FDCWD)
 			(void)fs_flush(dirfd);
-	} else if (make && errno != EEXIST) {
+	} else if (errno != EEXIST) {
 		return error_set_file(err, errno, "make directory %s", name);
 	}
-	cleanup_close int fd = fs_openat(dirfd, name,
-					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	return 0;
+}
+
+int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *ret,
+				 struct error *err)
+{
+	cleanup_close int fd = -1;
+	/* Another process may remove an empty one after we found it. */
+	for (int tries = 0; fd < 0 && tries < MAKE_TRIES; tries++) {
+		if (make && make_private(dirfd, name, err) < 0)
+			return -1;
+		fd = fs_openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+		if (fd < 0 && (errno != ENOENT || !make))
+			break;
+	}
 	if (fd < 0 && errno == ENOENT && !make)
 		return FS_ABSENT;
 	if (fd < 0)

@@ -31,6 +31,18 @@ static bool is_there(const char *name)
 /* As on FAT, which has no hard links, when this is set. */
 static bool has_no_links;
 
+/* How often a directory is there when it is made, and gone when it is opened. */
+static int removals;
+
+int mkdirat(int from, const char *name, mode_t mode)
+{
+	if (removals == 0)
+		return (int)syscall(SYS_mkdirat, from, name, mode);
+	removals--;
+	errno = EEXIST;
+	return -1;
+}
+
 int linkat(int from, const char *old_name, int to, const char *new_name, int flags)
 {
 	if (!has_no_links)
@@ -182,6 +194,16 @@ static void a_directory_of_others_is_refused_with_the_remedy(void **state UNUSED
 }
 
 /* Root may write everywhere, so somebody else removes it. */
+/* An unused profile is removed by the command that did not need it. */
+static void a_directory_that_goes_in_between_is_made_again(void **state UNUSED)
+{
+	cleanup_close int fd = -1;
+	removals = 2;
+	assert_int_equal(fs_open_private_directory_at(here, "d", true, &fd, NULL), 0);
+	assert_true(is_there("d"));
+	assert_int_equal(removals, 0);
+}
+
 static void a_tree_without_the_right_to_write_is_removed(void **state UNUSED)
 {
 	enum { NOBODY = 65534 };
@@ -530,6 +552,7 @@ int main(void)
 		TEST(a_replace_takes_the_place_of_a_link_and_does_not_follow_it),
 		TEST(reading_refuses_what_is_no_small_file_of_that_name),
 		TEST(a_directory_of_others_is_refused_with_the_remedy),
+		TEST(a_directory_that_goes_in_between_is_made_again),
 		TEST(a_tree_without_the_right_to_write_is_removed),
 		TEST(a_read_only_file_system_is_named),
 		TEST(a_tree_is_removed_without_following_links),
