@@ -750,6 +750,44 @@ static void put_killer(struct desk *desk, int when)
 	do_sh(desk, script);
 }
 
+/* The first git in PATH commits to the branch, once, before the real one moves it. */
+static void put_committer(struct desk *desk, const char *branch)
+{
+	cleanup_free char *script = xasprintf(
+		"mkdir -p bin && rm -f moved && real=$(PATH=${PATH#*/bin:} command -v git) && "
+		"cat >bin/git <<EOF\n#!/bin/sh\n"
+		"case \" \\$* \" in *' update-ref '* | *' merge '*) [ -e '%s/moved' ] || {\n"
+		": >'%s/moved'; cd '%s/project' && \"$real\" update-ref %s \"\\$(\"$real\" "
+		"-c user.name=u -c user.email=u@u commit-tree -p %s -m theirs %s^{tree})\"; } ;;\n"
+		"esac\nexec \"$real\" \"\\$@\"\nEOF\nchmod +x bin/git",
+		desk->root, desk->root, desk->root, branch, branch, branch);
+	do_sh(desk, script);
+}
+
+static void a_branch_that_moves_meanwhile_is_left(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
+	cleanup_free char *old = xstrdup(getenv("PATH"));
+	cleanup_free char *path = xasprintf("%s/bin:%s", desk->root, old);
+	const struct bring_order next = { .into = "next" };
+	const struct bring_order *const orders[] = { &next, &plain };
+	static const char *const refs[] = { "refs/heads/next", "HEAD" };
+	do_sh(desk, "cd project && git branch next");
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+		cleanup_free char *check = xasprintf(
+			"cd project && test theirs = \"$(git log -1 --format=%%s %s)\" && "
+			"test -z \"$(git status --porcelain)\" && ! git cat-file -e %s:b",
+			refs[i], refs[i]);
+		put_committer(desk, refs[i]);
+		setenv("PATH", path, 1);
+		assert_refused(desk, instance, orders[i], ERROR_BUSY, "run the same command again");
+		setenv("PATH", old, 1);
+		do_sh(desk, check);
+		assert_merge(desk, instance, orders[i], BRING_MERGED);
+	}
+}
+
 static int merge_it(struct desk *desk, const struct instance *instance)
 {
 	cleanup_bring_result struct bring_result result = { 0 };
@@ -960,6 +998,7 @@ int main(void)
 		DESK_TEST(a_submodule_inside_another_is_refused),
 		DESK_TEST(nothing_of_the_tree_is_executed),
 		DESK_TEST(a_clone_that_leads_elsewhere_is_refused),
+		DESK_TEST(a_branch_that_moves_meanwhile_is_left),
 		DESK_TEST(a_kill_at_any_step_loses_nothing),
 		DESK_TEST(a_kill_during_a_push_loses_nothing),
 		DESK_TEST(a_worktree_is_pushed),

@@ -257,6 +257,21 @@ static int take_over(const struct workspace *workspace, const struct gitcmd_repo
 				  err);
 }
 
+/* What git says then is no remedy. */
+static int say_moved(const struct workspace *workspace, const struct bring_result *result,
+		     struct error *err)
+{
+	cleanup_free char *now = NULL;
+	if (gitcmd_find_branch(workspace->source, result->into, &now, NULL) != 0 ||
+	    streq(now, result->before))
+		return -1;
+	error_clear(err);
+	return error_set(err, ERROR_BUSY,
+			 "%s has other commits since this merge began, and was left as it is: run "
+			 "the same command again",
+			 result->into);
+}
+
 static int merge(const struct instance *instance, const struct bring_order *order,
 		 const struct gitcmd_repository *repository, struct bring_result *result,
 		 struct error *err)
@@ -283,7 +298,8 @@ static int merge(const struct instance *instance, const struct bring_order *orde
 		return 0;
 	}
 	result->outcome = streq(result->after, result->commit) ? BRING_FORWARD : BRING_MERGED;
-	return take_over(workspace, repository, result, err);
+	return take_over(workspace, repository, result, err) < 0 ? say_moved(workspace, result, err)
+								 : 0;
 }
 
 int bring_merge(struct deck *deck, const struct instance *instance, const struct bring_order *order,
