@@ -11,7 +11,7 @@
 #define MARKER "the ladder is behind the house"
 
 /* Members that say where it lives. */
-static const char *const differ[] = { "recipe", "scope", "unit", NULL };
+static const char *const differ[] = { "recipe", "container", "scope", "unit", NULL };
 
 static bool may_differ(const char *name)
 {
