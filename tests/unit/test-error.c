@@ -70,6 +70,8 @@ static void each_code_has_its_word_and_exit_status(void **state UNUSED)
 		int expected = i == ERROR_USAGE                               ? 64
 			       : i == ERROR_NOT_FOUND || i == ERROR_AMBIGUOUS ? 2
 			       : i == ERROR_REFUSED                           ? 3
+			       : i == ERROR_UNREACHABLE                       ? 69
+			       : i == ERROR_UNKNOWN                           ? 70
 									      : 1;
 		assert_true(*name && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == strlen(name));
 		assert_int_equal(error_exit_status((enum error_code)i), expected);
