@@ -54,7 +54,7 @@ COVERS=(
 	"src/engine/terminal/bell|tests/unit/test-wall.bash"
 	"src/engine/terminal/kind|tests/unit/test-dashboard.bash"
 	"src/engine/workspace/branch|tests/unit/test-tree.c"
-	"src/driver/forge/|tests/unit/test-bring.c"
+	"src/driver/forge/|tests/unit/test-bring-push.c"
 	"src/driver/git/merge|tests/unit/test-bring.c"
 	"src/driver/git/submodule|tests/unit/test-bring.c"
 	"src/engine/workspace/bring-content|tests/unit/test-bring.c"

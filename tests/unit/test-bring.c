@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An agent's work is merged and pushed, with the real git, a bare repository on this machine in the
- * place of a remote, and a script in the place of gh.
+ * An agent's work is merged, with the real git and a bare repository on this machine in the place
+ * of a remote.
  */
-#include "unit/tree-fixture.h"
+#include "unit/bring-fixture.h"
 
 #include "base/clock.h"
 #include "base/sha256.h"
 #include "driver/git/git.h"
-#include "engine/run/work.h"
 #include "engine/workspace/bring-internal.h"
 #include "engine/workspace/bring.h"
 
@@ -16,20 +15,6 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
-
-#define TREE "default/trees/" ID "/project"
-#define MINE "git -c user.name=a -c user.email=a@b"
-#define DO   "git add -A && " MINE " commit -q -m"
-
-/* A session whose agent has committed the file b. */
-static struct instance *begin(struct desk *desk, enum workspace_kind kind)
-{
-	struct instance *instance = new_tree(desk, kind);
-	do_sh(desk,
-	      "cd project && git config user.name u && git config user.email u@b && cd ../" TREE
-	      " && echo b >b && " DO " agent");
-	return instance;
-}
 
 static struct bring_result merge_with(struct desk *desk, const struct instance *instance,
 				      const struct bring_order *order)
@@ -738,32 +723,28 @@ static void a_clone_that_leads_elsewhere_is_refused(void **state)
 	assert_refused(desk, instance, &plain, ERROR_INVALID, "leads elsewhere");
 }
 
-/* The first git in PATH ends its caller before the when-th call of the real one. */
-static void put_killer(struct desk *desk, int when)
+/* The first git in PATH runs these lines before the real one. */
+static void put_git(struct desk *desk, const char *lines)
 {
 	cleanup_free char *script = xasprintf(
 		"mkdir -p bin && rm -f count && real=$(PATH=${PATH#*/bin:} command -v git) && "
-		"cat >bin/git <<EOF\n#!/bin/sh\necho >>'%s/count'\n"
-		"[ \"\\$(wc -l <'%s/count')\" != %d ] || { kill -9 \\$PPID; exit 1; }\n"
-		"exec \"$real\" \"\\$@\"\nEOF\nchmod +x bin/git",
-		desk->root, desk->root, when);
+		"cat >bin/git <<EOF\n#!/bin/sh\n%s\nexec \"$real\" \"\\$@\"\nEOF\n"
+		"chmod +x bin/git",
+		lines);
 	do_sh(desk, script);
 }
 
-/* The first git in PATH commits to the branch, once, before the real one moves it. */
-static void put_committer(struct desk *desk, const char *branch)
+/* It ends its caller before the when-th call of the real one. */
+static void put_killer(struct desk *desk, int when)
 {
-	cleanup_free char *script = xasprintf(
-		"mkdir -p bin && rm -f moved && real=$(PATH=${PATH#*/bin:} command -v git) && "
-		"cat >bin/git <<EOF\n#!/bin/sh\n"
-		"case \" \\$* \" in *' update-ref '* | *' merge '*) [ -e '%s/moved' ] || {\n"
-		": >'%s/moved'; cd '%s/project' && \"$real\" update-ref %s \"\\$(\"$real\" "
-		"-c user.name=u -c user.email=u@u commit-tree -p %s -m theirs %s^{tree})\"; } ;;\n"
-		"esac\nexec \"$real\" \"\\$@\"\nEOF\nchmod +x bin/git",
-		desk->root, desk->root, desk->root, branch, branch, branch);
-	do_sh(desk, script);
+	cleanup_free char *lines = xasprintf(
+		"echo >>'%s/count'\n"
+		"[ \"\\$(wc -l <'%s/count')\" != %d ] || { kill -9 \\$PPID; exit 1; }",
+		desk->root, desk->root, when);
+	put_git(desk, lines);
 }
 
+/* It commits to the branch, once, before the real one moves it. */
 static void a_branch_that_moves_meanwhile_is_left(void **state)
 {
 	struct desk *desk = *state;
@@ -771,20 +752,26 @@ static void a_branch_that_moves_meanwhile_is_left(void **state)
 	cleanup_free char *old = xstrdup(getenv("PATH"));
 	cleanup_free char *path = xasprintf("%s/bin:%s", desk->root, old);
 	const struct bring_order next = { .into = "next" };
-	const struct bring_order *const orders[] = { &next, &plain };
 	static const char *const refs[] = { "refs/heads/next", "HEAD" };
 	do_sh(desk, "cd project && git branch next");
-	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(refs); i++) {
+		const char *root = desk->root, *ref = refs[i];
+		cleanup_free char *lines = xasprintf(
+			"case \" \\$* \" in *' update-ref '* | *' merge '*) [ -e '%s/count' ] || {\n"
+			": >'%s/count'; cd '%s/project' && \"$real\" update-ref %s \"\\$(\"$real\" "
+			"-c user.name=u -c user.email=u@u commit-tree -p %s -m theirs %s^{tree})\"\n"
+			"} ;; esac",
+			root, root, root, ref, ref, ref);
 		cleanup_free char *check = xasprintf(
 			"cd project && test theirs = \"$(git log -1 --format=%%s %s)\" && "
 			"test -z \"$(git status --porcelain)\" && ! git cat-file -e %s:b",
-			refs[i], refs[i]);
-		put_committer(desk, refs[i]);
+			ref, ref);
+		put_git(desk, lines);
 		setenv("PATH", path, 1);
-		assert_refused(desk, instance, orders[i], ERROR_BUSY, "run the same command again");
+		assert_refused(desk, instance, i ? &plain : &next, ERROR_BUSY, "run the same");
 		setenv("PATH", old, 1);
 		do_sh(desk, check);
-		assert_merge(desk, instance, orders[i], BRING_MERGED);
+		assert_merge(desk, instance, i ? &plain : &next, BRING_MERGED);
 	}
 }
 
@@ -860,109 +847,6 @@ static void a_kill_during_a_push_loses_nothing(void **state)
 		    "test origin = \"$(git config branch.agentdeck/fix-it.remote)\"");
 }
 
-/* ---- pushing --------------------------------------------------------------------------------- */
-
-/* A stand-in for gh, which keeps the pull request in a file. */
-static void put_gh(struct desk *desk)
-{
-	do_sh(desk,
-	      "mkdir -p bin && cat >bin/gh <<'END'\n#!/bin/sh\n"
-	      "d=$(dirname \"$0\")\n"
-	      "printf '%s ' \"$@\" >>\"$d/calls\"; echo >>\"$d/calls\"\n"
-	      "case $2 in\ncreate) : >\"$d/made\" ;;\n"
-	      "list) test -e \"$d/made\" || { echo '[]'; exit; }\n"
-	      "printf '[{\"number\":7,\"state\":\"OPEN\",\"url\":\"https://x/\\\\u001b7\",\"isDraft\":false}]' ;;\n"
-	      "esac\nEND\nchmod +x bin/gh");
-}
-
-/* What gh said last stays known when it does not answer. */
-static void look_at_request(struct desk *desk, struct instance *instance)
-{
-	const struct work_wish wish = { .asks_forge = true };
-	cleanup_changes struct changes changes = { 0 }, later = { 0 };
-	assert_int_equal(work_look(&desk->deck, instance, &wish, &changes, NULL), 0);
-	assert_int_equal(instance->workspace->seen.request.number, 7);
-	do_sh(desk, "mv bin/gh bin/answers && printf '#!/bin/sh\\necho nothing\\n' >bin/gh && "
-		    "chmod +x bin/gh");
-	assert_int_equal(work_look(&desk->deck, instance, &wish, &later, NULL), 0);
-	assert_string_equal(instance->workspace->seen.request.state, "OPEN");
-	do_sh(desk, "mv bin/answers bin/gh");
-}
-
-static void look_at_push(struct desk *desk, enum workspace_kind kind)
-{
-	cleanup_instance struct instance *instance = begin(desk, kind);
-	cleanup_bring_result struct bring_result result = { 0 };
-	cleanup_forge_request struct pull_request request = { 0 }, again = { 0 }, found = { 0 };
-	cleanup_free char *remote = NULL;
-	cleanup_error struct error err = { 0 };
-	cleanup_free char *old = xstrdup(getenv("PATH"));
-	cleanup_free char *path = xasprintf("%s/bin:%s", desk->root, old);
-	/* One that was not pushed has none, and gh is not asked. */
-	assert_int_equal(bring_find_request(instance, "agentdeck/fix-it", 5000, &request, NULL),
-			 FORGE_NONE);
-	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
-	assert_non_null(strstr(err.message, "remote.pushDefault"));
-	do_sh(desk, "git init -q --bare remote && cd project && git remote add origin ../remote");
-	if (bring_push(&desk->deck, instance, &result, &remote, NULL) < 0)
-		fail_msg("it was not pushed");
-	assert_string_equal(remote, "origin");
-	do_sh(desk, "cd remote && git cat-file -e agentdeck/fix-it:b && cd ../project && "
-		    "test origin = \"$(git config branch.agentdeck/fix-it.remote)\"");
-	put_gh(desk);
-	setenv("PATH", path, 1);
-	assert_int_equal(bring_request(instance, &result, &request, NULL), 0);
-	assert_int_equal(bring_request(instance, &result, &again, NULL), 0);
-	assert_int_equal(bring_find_request(instance, result.branch, 5000, &found, NULL), 0);
-	look_at_request(desk, instance);
-	setenv("PATH", old, 1);
-	assert_int_equal(found.number, 7);
-	assert_int_equal(request.number, 7);
-	assert_string_equal(request.url, "https://x/\\0337");
-	do_sh(desk,
-	      "test 1 = \"$(grep -c 'pr create --fill --head=agentdeck/fix-it --base=main' "
-	      "bin/calls)\" && test 5 = \"$(grep -c 'pr list --head=agentdeck/fix-it' bin/calls)\"");
-}
-
-static void a_worktree_is_pushed(void **state)
-{
-	look_at_push(*state, WORKSPACE_WORKTREE);
-}
-
-static void a_clone_is_pushed_from_the_repository(void **state)
-{
-	look_at_push(*state, WORKSPACE_CLONE);
-}
-
-/* Without force. */
-static void the_branch_of_the_user_is_not_pushed(void **state)
-{
-	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
-	cleanup_bring_result struct bring_result result = { 0 };
-	cleanup_free char *remote = NULL;
-	cleanup_error struct error err = { 0 };
-	do_sh(desk, "git init -q --bare remote && cd project && git remote add origin ../remote && "
-		    "cd ../" TREE " && git switch -q --ignore-other-worktrees main");
-	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
-	assert_non_null(strstr(err.message, "push that yourself"));
-	do_sh(desk, "cd remote && test -z \"$(git for-each-ref)\"");
-}
-
-static void what_the_remote_has_is_not_replaced(void **state)
-{
-	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_WORKTREE);
-	cleanup_bring_result struct bring_result result = { 0 };
-	cleanup_free char *remote = NULL;
-	do_sh(desk,
-	      "git init -q --bare remote && cd project && git remote add origin ../remote && "
-	      "git push -q origin main:agentdeck/fix-it && git clone -q -b agentdeck/fix-it "
-	      "../remote ../other && cd ../other && echo x >x && " DO " theirs && git push -q");
-	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, NULL), -1);
-	do_sh(desk, "cd remote && git cat-file -e agentdeck/fix-it:x");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1001,10 +885,6 @@ int main(void)
 		DESK_TEST(a_branch_that_moves_meanwhile_is_left),
 		DESK_TEST(a_kill_at_any_step_loses_nothing),
 		DESK_TEST(a_kill_during_a_push_loses_nothing),
-		DESK_TEST(a_worktree_is_pushed),
-		DESK_TEST(a_clone_is_pushed_from_the_repository),
-		DESK_TEST(the_branch_of_the_user_is_not_pushed),
-		DESK_TEST(what_the_remote_has_is_not_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
