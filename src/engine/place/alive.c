@@ -73,7 +73,8 @@ char *place_control_group(const struct place_run *run)
 
 static int find_processes(const struct place_run *run, struct process_id **ret, size_t *ret_count)
 {
-	if (place_now(run)->shares_control_group)
+	const struct place *place = place_now(run);
+	if (place && place->shares_control_group)
 		return process_tree(&run->server, ret, ret_count, NULL);
 	cleanup_free char *group = place_control_group(run);
 	return group ? cgroup_processes(group, ret, ret_count, NULL) : -1;
