@@ -9,12 +9,14 @@ Each case has an sshd on a free port of 127.0.0.1, with keys and a configuration
 homes: the near one, and the far one, which is the user's on the "host" gpu1.
 
 EXIT STATUS
-  0 all passed; 1 some failed; 77 there is no sshd, ssh or tmux
+  0 all passed; 1 some failed; 77 there is no sshd, ssh or tmux, or this user cannot
+  log in
 """
 import contextlib
 import json
 import os
 import pty
+import pwd
 import re
 import select
 import shutil
@@ -501,6 +503,10 @@ def case_a_command_that_needs_a_terminal_gets_one(hosts):
 def main():
     if not SSHD or not all(shutil.which(name) for name in ("ssh", "ssh-keygen", "tmux")):
         print("skipped: no sshd, ssh or tmux")
+        return 77
+    shell = pwd.getpwuid(os.getuid()).pw_shell
+    if os.path.basename(shell) in ("nologin", "false"):
+        print(f"skipped: this user cannot log in ({shell})")
         return 77
     cases = {name[5:]: case for name, case in globals().items() if name.startswith("case_")}
     failures = 0
