@@ -14,5 +14,5 @@ int sandbox_limit(struct error *err);
 /* Allow reading below these directories, and no other use of files (Landlock).  Where the kernel
  * lacks it, *ret says so.  After sandbox_limit().  ERROR_SYSTEM. */
 int sandbox_close_files(const struct strvec *readable, struct confinement *ret, struct error *err);
-/* The same of all else (seccomp). */
+/* Refuse all other system calls (seccomp); *ret says whether that worked. */
 int sandbox_close_calls(struct confinement *ret, struct error *err);

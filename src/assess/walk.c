@@ -180,7 +180,7 @@ static void list_entries(struct walk *walk, int directory, struct strbuf *ret)
 			return;
 		}
 	}
-	/* It was removed just now. */
+	/* A directory that was just removed is no reason to refuse. */
 	if (n < 0 && errno != ENOENT)
 		refuse(walk, "", "cannot be listed");
 }

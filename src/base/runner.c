@@ -141,7 +141,7 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 void runner_signal(const void *context, int number)
 {
 	for (const struct runner *runner = running; runner; runner = runner->next)
-		/* It is not reaped yet, so the pid is its own. */
+		/* A child that is not reaped keeps its pid. */
 		if (runner->context == context && runner->child.pid > 0)
 			(void)kill(runner->child.pid, number);
 }

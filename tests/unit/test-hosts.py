@@ -412,11 +412,11 @@ def case_a_host_key_that_is_unknown_or_another_one(hosts):
     refused(hosts, UNREACHABLE, "Host key verification failed", "-H", "gpu1", "list")
 
 
-def fake(hosts, *frames, then="sleep 60"):
+def fake(hosts, *frames, then="sleep 60", **hello):
     """A host that says what a hostile one could."""
     lines = "".join(json.dumps(frame) + "\n" if isinstance(frame, dict) else frame for frame in frames)
     write(hosts.path + "/frames", lines)
-    write(hosts.path + "/fake", f"#!/bin/sh\necho '{json.dumps({'frame': 'hello', 'oldest': 1, 'newest': 1, 'version': 'x', 'machine_id': '../../etc'})}'\n"
+    write(hosts.path + "/fake", f"#!/bin/sh\necho '{json.dumps({'frame': 'hello', 'oldest': 1, 'newest': 1, 'version': 'x', 'machine_id': '../../etc', **hello})}'\n"
                                 f"read hello\nread request\ncat {hosts.path}/frames\n{then}\n", 0o755)
     hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/fake"\n')
 
@@ -469,6 +469,9 @@ def case_a_hostile_host_reaches_no_terminal(hosts):
     text, status = on_terminal(hosts, "-H", "gpu1", "list")
     expect(status == 5 and b"\\033]0;owned\\007" in text and b"\ttab" in text, text)
     expect(not any(one in text for one in (b"\033]", b"\033[2J", b"\xc2\x9b", "\u202e".encode(), b"\0")), text)
+    fake(hosts, version="\033[2Jv", user="\033]0;u", host="\u202eh")
+    checked = hosts.run("host", "check", "gpu1").stdout
+    expect(b"v" in checked and not any(one in checked for one in (b"\033", "\u202e".encode())), checked)
     fake(hosts, {**data, "text": '{"title": "\\u001b[2J \u009b"}\n'}, {"frame": "exit", "id": "1", "status": 0})
     done = hosts.run("-H", "gpu1", "show", "x", "--json")
     expect(b"\033" not in done.stdout and b"\xc2\x9b" not in done.stdout and json.loads(done.stdout)["via_machine_id"] is None, done)
