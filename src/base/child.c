@@ -465,6 +465,8 @@ static void serve(const struct child *child, const struct child_watch *first)
 		for (size_t i = 1; i < count; i++, watch = watch->next)
 			if (events[i].revents && !watch->on_readable(watch->data))
 				events[i].fd = -1;
+		if (first->ends && *first->ends)
+			(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
 	}
 }
 

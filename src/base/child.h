@@ -94,6 +94,7 @@ struct child_watch {
 	const struct child_watch *next; /* another one; NULL: none */
 	int64_t deadline_ms;
 	bool (*may_go_on)(void *data);
+	const bool *ends; /* of the first watch: true after on_readable ends the child; or NULL */
 };
 int child_foreground(const char *const *argv, char *const *environment,
 		     const struct child_watch *watch, int *ret_exit_status, struct error *err);

@@ -293,6 +293,27 @@ static void a_foreground_program_goes_on_only_if_it_may(void **state UNUSED)
 	assert_int_equal(asked, 2);
 }
 
+static bool want_its_end(void *data)
+{
+	*(bool *)data = true;
+	return false;
+}
+
+static void a_foreground_program_is_ended_when_a_watch_says_so(void **state UNUSED)
+{
+	bool ends = false;
+	int status = -1, fds[2];
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	const struct child_watch watch = {
+		.fd = fds[0], .on_readable = want_its_end, .data = &ends, .ends = &ends
+	};
+	assert_int_equal(child_foreground(SHELL("exec sleep 100"), NULL, &watch, &status, NULL), 0);
+	assert_int_equal(status, 128 + SIGKILL);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+}
+
 static bool read_two(void *data)
 {
 	int *pipe_and_count = data;
@@ -357,6 +378,7 @@ int main(void)
 		TEST(a_foreground_program_has_our_descriptors),
 		TEST(a_foreground_program_ends_beside_several_watches),
 		TEST(a_foreground_program_goes_on_only_if_it_may),
+		TEST(a_foreground_program_is_ended_when_a_watch_says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

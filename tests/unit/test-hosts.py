@@ -26,6 +26,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 DEADLINE_S = 60
@@ -92,6 +93,10 @@ class Hosts:
         write(self.path + "/ssh_config", f"Host *\n  HostName 127.0.0.1\n  Port {port or self.port}\n  IdentityFile {self.path}/key\n  IdentitiesOnly yes\n"
                                          f"  UserKnownHostsFile {self.path}/known\n  GlobalKnownHostsFile none\n{more}\n")
 
+    def trust_port(self, port):
+        with open(self.path + "/known", "r+", encoding="utf-8") as file:
+            file.write(file.read().replace(str(self.port), str(port)))
+
     def trust(self, key="hostkey"):
         with open(f"{self.path}/{key}.pub", encoding="utf-8") as file:
             write(self.path + "/known", f"[127.0.0.1]:{self.port} {' '.join(file.read().split()[:2])}\n")
@@ -150,6 +155,41 @@ class Hosts:
         for stop in (self.there, self.run):
             stop("session", "stop", "--all", "--quiet")
         self.down()
+
+
+class Relay(threading.Thread):
+    """Between ssh and sshd.  With drops it accepts, and passes nothing on."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.target, self.drops, self.pairs, self.ends = port, False, {}, False
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while not self.ends:
+            for one in select.select([self.socket, *([] if self.drops else self.pairs)], [], [], 0.05)[0]:
+                if one is self.socket:
+                    near = one.accept()[0]
+                    far = socket.create_connection(("127.0.0.1", self.target))
+                    self.pairs.update({near: far, far: near})
+                elif one in self.pairs and not self.drops:
+                    self.pass_on(one)
+
+    def pass_on(self, one):
+        other = self.pairs[one]
+        with contextlib.suppress(OSError):
+            if piece := one.recv(65536):
+                return other.sendall(piece)
+        for each in (one, other):
+            self.pairs.pop(each).close()
+
+    def end(self):
+        self.ends = True
+        self.join()
+        for one in (self.socket, *self.pairs):
+            one.close()
 
 
 def on_terminal(hosts, *words, until=None):
@@ -501,6 +541,149 @@ def case_a_command_that_needs_a_terminal_gets_one(hosts):
     hosts.there("launch", hosts.path + "/work", "-t", "it's \\n! $HOME", "--agent", "demo")
     text, status = on_terminal(hosts, "attach", "gpu1:it's \\n! $HOME", until=b"Ctrl-Q")
     expect(b"Ctrl-Q" in text, f"exit {status}: {text}")
+
+
+class Terminal:
+    """A command on a terminal, which a test reads and types into."""
+
+    def __init__(self, hosts, *words):
+        self.text = b""
+        self.process, self.fd = pty.fork()
+        if self.process == 0:
+            os.execvpe("agentdeck", ["agentdeck", *words], {**hosts.environment, "TERM": "xterm-256color"})
+
+    def wait_for(self, text, since=0):
+        deadline = time.monotonic() + DEADLINE_S
+        while text not in self.text[since:]:
+            expect(select.select([self.fd], [], [], max(0, deadline - time.monotonic()))[0], f"no {text!r} on the terminal: {self.text[since:]!r}")
+            try:
+                self.text += os.read(self.fd, 4096)
+            except OSError:
+                expect(text in self.text[since:], f"it ended without {text!r}: {self.text[since:]!r}")
+
+    def type(self, text):
+        os.write(self.fd, text)
+
+    def end(self):
+        with contextlib.suppress(OSError):
+            while select.select([self.fd], [], [], DEADLINE_S)[0] and (piece := os.read(self.fd, 4096)):
+                self.text += piece
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+LEAVE = b"\x11"
+
+
+def attach(hosts, *words):
+    terminal = Terminal(hosts, *(words or ("attach", "gpu1:talk")))
+    terminal.wait_for(b"Ctrl-Q")
+    return terminal
+
+
+def case_attach_returns_when_the_host_does(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    terminal = attach(hosts)
+    terminal.type(b"first\r")
+    terminal.wait_for(b"> first")
+    lost = len(terminal.text)
+    hosts.down()
+    terminal.wait_for(b"gpu1 does not answer (since ", lost)
+    terminal.wait_for(b"reconnecting; Ctrl-Q leaves", lost)
+    terminal.type(b"while it was away\r")
+    back = len(terminal.text)
+    hosts.up()
+    terminal.wait_for(b"> first", back)
+    terminal.wait_for(b"Ctrl-Q", back)
+    terminal.type(b"second\r")
+    terminal.wait_for(b"> second", back)
+    expect(b"while it was away" not in hosts.there("output", "talk", "--pane"), "what was typed meanwhile came through")
+    clients = len(subprocess.run(["tmux", "-S", json.loads(hosts.there("show", "talk", "--json"))["tmux"]["socket"], "list-clients"], check=True, stdout=subprocess.PIPE).stdout.splitlines())
+    expect(clients == 1, f"{clients} clients")
+    terminal.type(LEAVE)
+    expect(terminal.end() == 0 and b"talk keeps running" in terminal.text[back:], terminal.text[back:])
+    expect(not os.listdir(f"{hosts.far}/run/seats"), "its seat is left")
+
+
+def case_attach_can_be_left_while_the_host_is_away(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    terminal = attach(hosts)
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    terminal.type(LEAVE)
+    expect(terminal.end() == UNREACHABLE, "exit status")
+    expect(b"to return: agentdeck attach gpu1:talk" in terminal.text, terminal.text)
+    hosts.up()
+    terminal = attach(hosts)
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    os.remove(hosts.path + "/key.pub")
+    hosts.up()
+    expect(terminal.end() == UNREACHABLE and b"Permission denied" in terminal.text, f"a host that wants a password is tried again and again: {terminal.text}")
+
+
+def case_attach_tells_an_end_from_a_lost_link(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    terminal = attach(hosts)
+    hosts.there("stop", "talk")
+    expect(terminal.end() in (0, 1) and b"talk is stopped" in terminal.text and b"does not answer" not in terminal.text, terminal.text)
+    hosts.there("start", "talk")
+    terminal = attach(hosts)
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    hosts.there("stop", "talk")
+    hosts.up()
+    expect(terminal.end() == 1 and b"talk was stopped meanwhile" in terminal.text, f"a session that was stopped meanwhile: {terminal.text}")
+    expect(json.loads(hosts.there("show", "talk", "--json"))["status"] == "stopped", "it was started again")
+    hosts.there("start", "talk")
+    terminal = attach(hosts)
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    back = len(terminal.text)
+    hosts.there("restart", "talk")
+    hosts.up()
+    terminal.wait_for(b"talk was restarted meanwhile", back)
+    terminal.wait_for(b"Ctrl-Q", back)
+    terminal.type(LEAVE)
+    expect(terminal.end() == 0, terminal.text)
+
+
+def case_attach_returns_to_the_session_that_it_showed(hosts):
+    """Not to the one that waits then."""
+    for title in ("talk", "other"):
+        hosts.there("launch", hosts.path + "/work", "-t", title, "--agent", "demo")
+    terminal = attach(hosts, "attach", "gpu1:other")
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    back = len(terminal.text)
+    hosts.there("rename", "other", "renamed")
+    hosts.up()
+    terminal.wait_for(b"renamed", back)
+    terminal.type(LEAVE)
+    expect(terminal.end() == 0, terminal.text)
+
+
+def case_half_open_is_noticed(hosts):
+    """A relay keeps the connection and passes nothing on, as a firewall does."""
+    relay = Relay(hosts.port)
+    try:
+        hosts.configure_ssh(port=relay.port)
+        hosts.trust_port(relay.port)
+        hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+        terminal = attach(hosts)
+        relay.drops = True
+        begun = time.monotonic()
+        terminal.wait_for(b"gpu1 does not answer")
+        print(f"   half-open: noticed after {time.monotonic() - begun:.1f} s")
+        back = len(terminal.text)
+        relay.drops = False
+        begun = time.monotonic()
+        terminal.wait_for(b"Ctrl-Q", back + 200)
+        print(f"   back: on the screen after {time.monotonic() - begun:.1f} s")
+        terminal.type(LEAVE)
+        expect(terminal.end() == 0, terminal.text)
+    finally:
+        relay.end()
 
 
 def main():

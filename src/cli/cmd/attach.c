@@ -17,8 +17,12 @@
 #include "engine/run/start.h"
 #include "engine/supervise/deputy.h"
 #include "engine/supervise/supervise.h"
+#include "engine/terminal/seat.h"
 #include "model/plan/restart.h"
 #include "model/session/naming.h"
+
+#include <termios.h>
+#include <unistd.h>
 
 /* The user has chosen another session, or none. */
 static int attach_instead(struct app *app, const struct decision *outcome, enum attach_mode mode,
@@ -166,12 +170,17 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 {
 	if (mode == ATTACH_FULLY)
 		lifecycle_note_use(&app->deck, instance->base);
+	/* What was typed while there was no link is for no session. */
+	if (app->seat)
+		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 	say_others(instance);
+	seat_note(&app->deck, app->seat, instance);
 	struct deputy *deputy = deputy_begin(&app->deck, instance);
 	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, instance->base),
 					    deputy_watch(deputy) };
 	int r = screen_attach(&app->deck, instance, &wish, ret, err);
 	deputy_end(deputy);
+	seat_leave(&app->deck, app->seat);
 	/* The user may have answered the agent's question. */
 	look_again(app, instance->base);
 	return r;

@@ -2,9 +2,11 @@
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
+#include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
 #include "engine/roster/next.h"
+#include "engine/terminal/seat.h"
 
 #include "engine/run/correct.h"
 
@@ -146,16 +148,38 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 	return given->next ? find_next(roster, ret, err) : choose(app, roster, ret, err);
 }
 
+/* The user of another machine is back: they want what they had, so what ended meanwhile by a wish
+ * stays so. */
+static int return_to(const struct store_row *row, const struct seat *seat, struct error *err)
+{
+	cleanup_view struct view view = view_of(row);
+	const bool is_running = state_is_running(view.state);
+	cleanup_free char *title = visible(row->title);
+	if (!is_running && (row->desired != DESIRED_RUNNING || row->held))
+		return error_set(err, ERROR_INVALID, "%s was %s meanwhile%s%s", title,
+				 instance_state_name(view.state), is_empty(view.reason) ? "" : ": ",
+				 or_empty(view.reason));
+	if (is_running && !process_same(&row->run.server, &seat->server))
+		say("%s was restarted meanwhile", title);
+	return 0;
+}
+
 static int cmd_session_attach(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_store_rows struct store_rows rows = { 0 };
+	cleanup_seat struct seat seat = { 0 };
 	cleanup_free char *target = NULL;
 	const struct store_row *row;
-	int r = settle_target(app, &target, err);
+	if (app->seat && seat_take(&app->deck, app->seat, &seat, err) < 0)
+		return -1;
+	if (seat.id)
+		target = xstrdup(seat.id);
+	int r = target ? 0 : settle_target(app, &target, err);
 	if (r != 0)
 		return r;
-	if (app_resolve(app, target, &rows, &row, err) < 0)
+	if (app_resolve(app, target, &rows, &row, err) < 0 ||
+	    (seat.id && return_to(row, &seat, err) < 0))
 		return -1;
 	cleanup_free char *hint = hint_row(&app->deck, &rows, row);
 	if (!ask_is_possible())
@@ -168,7 +192,7 @@ static int cmd_session_attach(struct app *app, struct error *err)
 				 "this terminal is inside tmux: detach from that first, or leave "
 				 "--refuse-nested out");
 	const enum attach_mode mode = given->read_only ? ATTACH_READ_ONLY : ATTACH_FULLY;
-	r = given->no_start ? 0 : attach_bring_back(app, row, given->asked, mode, err);
+	r = given->no_start ? 0 : attach_bring_back(app, row, given->asked || seat.id, mode, err);
 	if (r == ATTACH_NOT)
 		return 0;
 	return r != 0 ? r : run_attach(app, row->base, mode, err);

@@ -19,6 +19,8 @@ const struct command_option global_options[] = {
 	{ 'H', "host", "HOST", "run the command on this host of config.toml", TO_APP_TEXT(host) },
 	{ 0, "once", "ID", "run it at most once with this ID (see agentdeck once --help)",
 	  TO_APP_TEXT(once), .is_hidden = true },
+	{ 0, "seat", "ID", "of attach: who attaches, also after the link was lost",
+	  TO_APP_TEXT(seat), .is_hidden = true },
 	{ 'v', "version", NULL, "print the version", TO_APP_FLAG(wants_version) },
 	{ 'h', "help", NULL, "print a summary of the commands", TO_APP_FLAG(wants_help) },
 	{ 0 },

@@ -189,6 +189,7 @@ struct app {
 	size_t command_at;             /* the index of its first word in words */
 	bool json, takes_over, quiet, wants_help, wants_version;
 	const char *once;     /* --once: engine/deck/once.h; NULL: not given */
+	const char *seat;     /* --seat: engine/terminal/seat.h; NULL: not given */
 	bool is_bare;         /* the line has no command */
 	bool every;           /* --all */
 	const char *group;    /* NULL: not given */

@@ -2,7 +2,7 @@
 #include "cli/main/route.h"
 
 #include "base/child.h"
-#include "base/fsutil.h"
+#include "cli/main/attached.h"
 #include "cli/main/far.h"
 #include "cli/show/output.h"
 #include "engine/deck/once.h"
@@ -19,11 +19,6 @@ enum { SSH_FAILED = 255, KILLED = 128, ANSWER_MAX = 1 << 20 };
 
 /* How long the other side waits for the end of a change whose answer was lost. */
 #define ASK_WAIT_S "30"
-
-/* Of the screens that a terminal may be left with when the other side could not end them. */
-#define USUAL_SCREEN                                                                               \
-	"\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[?25h" \
-	"\033[0m\033[?1049l"
 
 struct target {
 	const struct remote *remote; /* NULL: this machine */
@@ -115,13 +110,15 @@ static int find_target(struct app *app, const struct remotes *remotes, struct st
 
 /* The words for the other side, which must not go on to a host of its own. */
 static void make_words(const struct app *app, const struct strvec *line, const char *once,
-		       struct strvec *ret)
+		       const char *seat, struct strvec *ret)
 {
 	strvec_push_array(ret, (const char *const[]){ "-H", REMOTE_HERE, NULL });
 	if (app->profile)
 		strvec_push_array(ret, (const char *const[]){ "-p", app->profile, NULL });
 	if (once)
 		strvec_push_array(ret, (const char *const[]){ "--once", once, NULL });
+	if (seat)
+		strvec_push_array(ret, (const char *const[]){ "--seat", seat, NULL });
 	if (app->is_bare && app->kind != COMMAND_TERMINAL)
 		strvec_push(ret, app->command->name);
 	for (size_t i = app->command_at; i < line->count; i++)
@@ -144,6 +141,11 @@ static char *make_once(const struct app *app)
 	const bool is_change = app->kind == COMMAND_CHANGES && !streq(app->command->name, "once") &&
 			       app->command->flags & (NEEDS_DECK | NEEDS_STORE | NEEDS_SESSION);
 	return app->once ? xstrdup(app->once) : is_change ? naming_new_uuid() : NULL;
+}
+
+static bool is_attach(const struct app *app)
+{
+	return streq(app->command->name, "session attach");
 }
 
 static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
@@ -230,15 +232,6 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 	return settle(app, deck, remote, once, why.message, err);
 }
 
-/* What a program on the other side has switched on stays so where its end did not come through. */
-static void restore_terminal(const struct termios *before)
-{
-	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, before);
-	if (isatty(STDOUT_FILENO))
-		(void)fs_write_all(STDOUT_FILENO, USUAL_SCREEN, strlen(USUAL_SCREEN),
-				   "the terminal", NULL);
-}
-
 static int run_by_ssh(const struct app *app, struct deck *deck, const struct remote *remote,
 		      const struct strvec *words, struct error *err)
 {
@@ -248,16 +241,16 @@ static int run_by_ssh(const struct app *app, struct deck *deck, const struct rem
 	const bool runs_program = app->command->flags & HAS_REST;
 	int status = 0;
 	/* The pipes of a program stay pipes; the others say themselves what they need. */
-	hosts_ssh_argv(deck, remote,
-		       runs_program && !(is_terminal && isatty(STDOUT_FILENO)) ? SSH_PIPES
-									       : SSH_TERMINAL,
-		       words, &argv);
+	(void)hosts_ssh_argv(deck, remote,
+			     runs_program && !(is_terminal && isatty(STDOUT_FILENO)) ? SSH_PIPES
+										     : SSH_TERMINAL,
+			     words, &argv);
 	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
 				       err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
 	if (r == 0 && is_terminal && (status == SSH_FAILED || (status > KILLED && !runs_program)))
-		restore_terminal(&before);
+		attached_restore_terminal(&before);
 	if (r == 0 && status == SSH_FAILED && runs_program)
 		return error_set(
 			err, ERROR_UNKNOWN,
@@ -287,7 +280,12 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 	if (!target.remote)
 		return ROUTE_HERE;
 	cleanup_free char *once = make_once(app);
-	make_words(app, &line, once, &there);
+	cleanup_free char *seat = is_attach(app) ? naming_new_uuid() : NULL;
+	make_words(app, &line, once, seat, &there);
+	const struct attached_order order = { &deck, target.remote, &there,
+					      app->operands.count ? app->operands.items[0] : NULL };
+	if (seat)
+		return attached_run(&order, err);
 	return app->kind == COMMAND_TERMINAL
 		       ? run_by_ssh(app, &deck, target.remote, &there, err)
 		       : run_there(app, &deck, target.remote, &there, once, err);

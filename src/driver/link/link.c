@@ -16,7 +16,7 @@
 enum {
 	NOISE_MAX = 1 << 16, /* what may come before the hello, and on descriptor 2 */
 	PING_MS = 5000,
-	SILENCE_MS = 15000, /* then it is lost */
+	SILENCE_MS = 10000, /* then it is lost: known with the next ping, so within 15 s */
 	LAST_WORDS_MS = 1000,
 	SSH_FAILED = 255 /* ssh(1) */
 };
@@ -119,7 +119,7 @@ static void on_ping(void *context)
 	struct link *link = context;
 	const int64_t now = clock_ms();
 	if (link->hello.facts && now - link->heard_ms >= SILENCE_MS)
-		lose(link, "it has been silent for 15 s");
+		lose(link, "it has been silent for 10 s");
 	if (link->hello.facts)
 		(void)link_keep(link);
 	(void)loop_set_timer(link->ping, now + PING_MS, NULL);

@@ -16,7 +16,8 @@
 enum {
 	NAME_DIGITS = 16,
 	WARM_SHARE = 3, /* of the timeout: for a connection that is there */
-	SCOPE_MS = 5000
+	SCOPE_MS = 5000,
+	CHECK_MS = 3000
 };
 
 /* The files of a host in our runtime directory. */
@@ -229,7 +230,21 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 			 since, why.message);
 }
 
-void hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
+bool hosts_check(struct deck *deck, const struct remote *remote)
+{
+	cleanup_error struct error why = { 0 };
+	cleanup_files struct files files;
+	cleanup_link struct link *link = NULL;
+	files_open(deck, remote, &files);
+	if (!has_socket(&files) ||
+	    open_link(remote, &files, clock_ms() + CHECK_MS, &link, &why) == 0)
+		return true;
+	log_info("%s: its connection is replaced: %s", remote->name, why.message);
+	ssh_end_master(remote, files.control);
+	return false;
+}
+
+bool hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
 		    const struct strvec *words, struct strvec *ret)
 {
 	cleanup_files struct files files;
@@ -243,4 +258,5 @@ void hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mod
 	 * may ask for a password. */
 	const bool answers = open_any(deck, remote, &files, &link, NULL) == 0;
 	ssh_argv(mode, remote, answers ? files.control : NULL, command.data, ret);
+	return answers;
 }

@@ -18,7 +18,12 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
  * answered, or was not asked. */
 int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote);
 
+/* Does the connection that is there still work, after the network of this machine has changed?  One
+ * that does not answer within 3 s takes no more commands.  True also if there is none. */
+bool hosts_check(struct deck *deck, const struct remote *remote);
+
 /* The command line of ssh for a command that has our own descriptors: SSH_TERMINAL or SSH_PIPES.
- * words: behind "agentdeck". */
-void hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
+ * words: behind "agentdeck".  Returns whether the host has answered: else ssh makes a connection of
+ * its own, and may ask for a password. */
+bool hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
 		    const struct strvec *words, struct strvec *ret);

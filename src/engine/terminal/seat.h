@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Seats: who is attached from another machine, and to what (docs/link.md).  The terminal there has
+ * the same seat after its link was lost.  So it gets the session that it showed last, and what is
+ * left of its earlier attach is ended here.
+ */
+#pragma once
+
+#include "base/process.h"
+#include "engine/deck/deck.h"
+
+/* What the seat showed last.  Zero-initialised is nothing: it is a new one. */
+struct seat {
+	char *id; /* of the session; NULL: nothing */
+	struct process_id server;
+};
+void seat_free(struct seat *seat);
+#define cleanup_seat CLEANUP(seat_free)
+
+/* Take the seat of this name.  The process that had it is ended, with its tmux client.
+ * ERROR_USAGE: it is no name. */
+int seat_take(const struct deck *deck, const char *name, struct seat *ret, struct error *err);
+/* This process shows the run of the instance there from now on.  name NULL: none. */
+void seat_note(const struct deck *deck, const char *name, const struct instance *instance);
+/* This process shows nothing more, and its user knows it. */
+void seat_leave(const struct deck *deck, const char *name);
