@@ -36,6 +36,7 @@ static struct doctor_facts healthy(void)
 		.kills_user_processes = ANSWER_NO,
 		.lingers = true,
 		.supervisor_runs = true,
+		.supervisor_choice = (char *)"installed",
 		.cgroup = (char *)"/user.slice/user-4711.slice/session-4.scope",
 	};
 }
@@ -444,6 +445,14 @@ static void a_machine_without_a_supervisor_is_told_the_remedy(void **state)
 	check(&facts, "supervisor", VERDICT_OK, "crash or reboot", NULL);
 	facts.lingers = false;
 	check(&facts, "supervisor", VERDICT_OK, "with your next login", NULL);
+	/* Its user has started it: no user manager does that after a reboot. */
+	facts.supervisor_choice = NULL;
+	check(&facts, "supervisor", VERDICT_OK, "if something starts the supervisor again", NULL);
+	facts.supervisor_choice = (char *)"installed";
+	facts.manager_version = NULL;
+	check(&facts, "supervisor", VERDICT_OK, "if something starts the supervisor again", NULL);
+	facts = healthy();
+	facts.supervisor_choice = NULL;
 	facts.supervisor_runs = false;
 	check(&facts, "supervisor", VERDICT_WARNING, "nothing restarts your sessions",
 	      "supervise --install");

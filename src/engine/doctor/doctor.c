@@ -481,13 +481,16 @@ static void judge_ssh_agent(const struct doctor_facts *facts, struct doctor_find
 /* Without one, sessions wait for their user after a crash or a reboot. */
 static void judge_supervisor(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
-	if (facts->supervisor_runs && facts->manager_version && !facts->lingers) {
+	const bool is_enabled = streq(or_empty(facts->supervisor_choice), "installed");
+	if (facts->supervisor_runs && (!facts->manager_version || !is_enabled)) {
+		ok("sessions restart by themselves after a crash, and after a reboot if something "
+		   "starts the supervisor again");
+	} else if (facts->supervisor_runs && !facts->lingers) {
 		ok("sessions restart by themselves after a crash, and after a reboot with your "
 		   "next login");
 	} else if (facts->supervisor_runs) {
 		ok("sessions restart by themselves after a crash or reboot");
-	} else if (!facts->manager_version && facts->supervisor_choice &&
-		   streq(facts->supervisor_choice, "installed")) {
+	} else if (!facts->manager_version && is_enabled) {
 		warn("it is enabled, and does not run because the user manager does not: nothing "
 		     "restarts your sessions");
 		advise("start the user manager (see above)");
