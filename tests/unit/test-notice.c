@@ -8,6 +8,7 @@
 #include "engine/place/runfiles.h"
 #include "engine/roster/notice.h"
 #include "engine/roster/statusline.h"
+#include "engine/terminal/alert.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@ static void a_change_is_told_once_and_the_next_one_too(void **state)
 {
 	struct fake_desk *desk = *state;
 	cleanup_instance struct instance *instance = fake_running(desk);
-	const struct notice first = { "waiting", "api", instance->run.directory, since_us };
+	const struct notice first = { "waiting", "api", "", instance->run.directory, since_us };
 	struct notice second = first, other = first;
 	second.since_us += 1000;
 	other.occasion = "idle";
@@ -34,8 +35,8 @@ static void what_cannot_be_known_again_is_always_told(void **state)
 {
 	struct fake_desk *desk = *state;
 	cleanup_instance struct instance *instance = fake_running(desk);
-	const struct notice timeless = { "oom", "api", instance->run.directory, 0 };
-	const struct notice without_run = { "error", "api", NULL, since_us };
+	const struct notice timeless = { "oom", "api", "", instance->run.directory, 0 };
+	const struct notice without_run = { "error", "api", "", NULL, since_us };
 	for (int i = 0; i < 2; i++) {
 		assert_true(notice_claim(&timeless));
 		assert_true(notice_claim(&without_run));
@@ -67,8 +68,49 @@ static void a_silent_server_is_noted_by_a_notice(void **state)
 	fake.presence = PRESENCE_ALIVE;
 	desk->deck.settings.notify.bell = true;
 	notice_give(&desk->deck, desk->deck.store,
-		    &(struct notice){ "waiting", "api", instance->run.directory, since_us });
+		    &(struct notice){ "waiting", "api", "", instance->run.directory, since_us });
 	assert_true(runfiles_is_silent(instance->run.directory));
+}
+
+/* Where the last alert is kept, instead of given; NULL: it is given. */
+static char **alerted;
+
+int __wrap_alert_attached(const char *socket, const struct alert *alert, struct error *err);
+int __real_alert_attached(const char *socket, const struct alert *alert, struct error *err);
+int __wrap_alert_attached(const char *socket, const struct alert *alert, struct error *err)
+{
+	if (!alerted)
+		return __real_alert_attached(socket, alert, err);
+	replace_string(alerted, alert->text);
+	return 0;
+}
+
+static void a_turn_that_failed_is_told_with_its_error(void **state)
+{
+	static const struct {
+		const char *failure, *text;
+	} table[] = { { "rate_limit", "failed: rate limit" }, { NULL, "finished its turn" } };
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	cleanup_close int listener UNUSED = make_silent_server(instance);
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_ALIVE;
+	desk->deck.settings.notify.bell = true;
+	strvec_push(&desk->deck.settings.notify.on, "idle");
+	cleanup_free char *text = NULL;
+	alerted = &text;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct activity activity = { .activity = ACTIVITY_IDLE,
+						   .since = since_us,
+						   .failure = (char *)table[i].failure };
+		const struct notice_change change = { ACTIVITY_BUSY, ACTIVITY_IDLE, since_us };
+		assert_int_equal(activityfile_write(instance->run.directory, &activity,
+						    &(struct announced){ 0 }, NULL),
+				 0);
+		notice_activity(&desk->deck, desk->deck.store, instance->base, &change);
+		assert_string_equal(text, table[i].text);
+	}
+	alerted = NULL;
 }
 
 static void a_silent_server_is_noted_by_a_status_line(void **state)
@@ -132,6 +174,7 @@ int main(void)
 		FAKE_TEST(a_change_is_told_once_and_the_next_one_too),
 		FAKE_TEST(what_cannot_be_known_again_is_always_told),
 		FAKE_TEST(a_silent_server_is_noted_by_a_notice),
+		FAKE_TEST(a_turn_that_failed_is_told_with_its_error),
 		FAKE_TEST(a_silent_server_is_noted_by_a_status_line),
 		FAKE_TEST(the_latest_stays_in_the_status_line),
 	};

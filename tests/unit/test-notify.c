@@ -151,6 +151,18 @@ static void long_texts_are_cut_so_that_nothing_is_waited_for(void **state)
 	assert_int_equal(err.code, ERROR_TIMEOUT);
 }
 
+static void a_turn_that_failed_names_its_error(void **state UNUSED)
+{
+	struct roster_entry failed = entry;
+	failed.view = (struct view){ .state = STATE_RUNNING,
+				     .activity = ACTIVITY_IDLE,
+				     .note = VIEW_FAILED,
+				     .reason = (char *)"failed: rate limit" };
+	cleanup_free char *payload = notify_payload(
+		&(struct notification){ .occasion = "error", .entry = &failed });
+	assert_non_null(strstr(payload, "\"message\":\"failed: rate limit\""));
+}
+
 static void only_the_occasions_that_are_asked_for_are_told(void **state)
 {
 	struct bell *bell = *state;
@@ -255,6 +267,9 @@ static void an_event_is_an_occasion_once(void **state UNUSED)
 	assert_string_equal(notify_doing(&event), "waiting");
 	changed.view.activity = ACTIVITY_IDLE;
 	assert_string_equal(notify_doing(&event), "idle");
+	changed.view.note = VIEW_FAILED;
+	assert_string_equal(notify_doing(&event), "error");
+	changed.view.note = VIEW_PLAIN;
 	event.activity_before = ACTIVITY_UNKNOWN;
 	assert_null(notify_doing(&event));
 	event.differs = ROSTER_STATE;
@@ -280,6 +295,7 @@ int main(void)
 		cmocka_unit_test(an_event_is_an_occasion_once),
 		BELL_TEST(the_command_reads_one_line_of_json),
 		BELL_TEST(long_texts_are_cut_so_that_nothing_is_waited_for),
+		cmocka_unit_test(a_turn_that_failed_names_its_error),
 		BELL_TEST(only_the_occasions_that_are_asked_for_are_told),
 		BELL_TEST(the_command_is_no_part_of_a_run),
 		BELL_TEST(no_shell_reads_the_command),

@@ -18,18 +18,6 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* What needs no answer of a program of the user's comes first. */
-static void tell_terminals(struct app *app, const char *base, const char *occasion,
-			   int64_t since_us)
-{
-	struct store_row row;
-	if (store_load_row(app->deck.store, base, &row) != 0)
-		return;
-	notice_give(&app->deck, app->deck.store,
-		    &(struct notice){ occasion, row.title, row.run.directory, since_us });
-	store_row_free(&row);
-}
-
 static void on_done(const struct error *failure, void *context)
 {
 	if (failure)
@@ -45,7 +33,8 @@ static int cmd_notice(struct app *app, struct error *err)
 	const char *base = app->operands.items[0], *occasion = app->operands.items[1];
 	if (fs_read_fd(STDIN_FILENO, "the notice", NOTIFY_PAYLOAD_MAX, &payload, err) != 0)
 		return -1;
-	tell_terminals(app, base, occasion, given->since_us);
+	/* What needs no answer of a program of the user's comes first. */
+	notice_session(&app->deck, app->deck.store, base, occasion, given->since_us);
 	const struct notify_call call = { occasion, strbuf_text(&payload), NOTIFY_TIMEOUT_MS };
 	if (loop_new(&loop, err) < 0)
 		return -1;

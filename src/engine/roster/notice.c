@@ -7,6 +7,7 @@
 #include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
 #include "engine/roster/shown.h"
+#include "engine/roster/view.h"
 #include "engine/terminal/alert.h"
 #include "model/session/look.h"
 
@@ -14,7 +15,7 @@
 
 enum { DESKTOP_MS = 500, CLAIM_MAX = 100 };
 
-const char *notice_text(const char *occasion)
+static const char *usual_text(const char *occasion)
 {
 	const char *const texts[][2] = {
 		{ doing_name(DOING_WAITING), doing_phrase(DOING_WAITING) },
@@ -52,10 +53,10 @@ bool notice_claim(const struct notice *notice)
 static void show_on_desktop(const struct deck *deck, const struct notice *notice)
 {
 	cleanup_error struct error err = { 0 };
-	cleanup_free char *title = visible(notice->title);
+	cleanup_free char *title = visible(notice->title), *body = visible(notice->text);
 	const struct desktop_text text = {
 		.summary = title,
-		.body = notice_text(notice->occasion),
+		.body = body,
 		.is_urgent = !streq(notice->occasion, "idle") &&
 			     !streq(notice->occasion, "recovered"),
 	};
@@ -69,7 +70,7 @@ static void alert_terminals(const struct deck *deck, struct store *store,
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct alert alert = {
 		.title = notice->title,
-		.text = notice_text(notice->occasion),
+		.text = notice->text,
 		.bell = deck->settings.notify.bell,
 		.osc = deck->settings.notify.osc,
 	};
@@ -99,23 +100,47 @@ void notice_give(const struct deck *deck, struct store *store, const struct noti
 		show_on_desktop(deck, notice);
 }
 
-/* NULL: it is no occasion. */
-static const char *occasion_of(enum instance_activity before, enum instance_activity now)
+const char *notice_doing(enum instance_activity before, enum instance_activity now, bool has_failed)
 {
 	if (now == ACTIVITY_WAITING && before != ACTIVITY_WAITING)
 		return "waiting";
-	return now == ACTIVITY_IDLE && before == ACTIVITY_BUSY ? "idle" : NULL;
+	if (now != ACTIVITY_IDLE || before != ACTIVITY_BUSY)
+		return NULL;
+	return has_failed ? "error" : "idle";
+}
+
+static void give(const struct deck *deck, struct store *store, const struct store_row *row,
+		 const struct view *view, const char *occasion, int64_t since_us)
+{
+	const bool is_turn = streq(occasion, "error") && view->note == VIEW_FAILED;
+	notice_give(deck, store,
+		    &(struct notice){ occasion, row->title,
+				      is_turn ? view->reason : usual_text(occasion),
+				      row->run.directory, since_us });
+}
+
+void notice_session(const struct deck *deck, struct store *store, const char *base,
+		    const char *occasion, int64_t since_us)
+{
+	struct store_row row;
+	if (!notice_is_wanted(deck, occasion) || store_load_row(store, base, &row) != 0)
+		return;
+	cleanup_view struct view view = view_of(&row);
+	give(deck, store, &row, &view, occasion, since_us);
+	store_row_free(&row);
 }
 
 void notice_activity(const struct deck *deck, struct store *store, const char *base,
 		     const struct notice_change *change)
 {
 	struct store_row row;
-	const char *occasion = occasion_of(change->before, change->now);
-	if (!occasion || !notice_is_wanted(deck, occasion) ||
+	const char *usual = notice_doing(change->before, change->now, false);
+	if (!usual || (!notice_is_wanted(deck, usual) && !notice_is_wanted(deck, "error")) ||
 	    store_load_row(store, base, &row) != 0)
 		return;
-	notice_give(deck, store,
-		    &(struct notice){ occasion, row.title, row.run.directory, change->since_us });
+	cleanup_view struct view view = view_of(&row);
+	const bool has_failed = view.note == VIEW_FAILED;
+	give(deck, store, &row, &view, notice_doing(change->before, change->now, has_failed),
+	     change->since_us);
 	store_row_free(&row);
 }

@@ -36,12 +36,13 @@ static void write_text(struct json_writer *writer, const char *key, const char *
 
 const char *notify_doing(const struct roster_event *event)
 {
-	const enum instance_activity now = event->entry->view.activity;
+	const struct view *view = &event->entry->view;
 	if (!(event->differs & ROSTER_DOING))
 		return NULL;
-	if (now == ACTIVITY_WAITING)
+	/* It may ask again. */
+	if (view->activity == ACTIVITY_WAITING)
 		return "waiting";
-	return now == ACTIVITY_IDLE && event->activity_before == ACTIVITY_BUSY ? "idle" : NULL;
+	return notice_doing(event->activity_before, view->activity, view->note == VIEW_FAILED);
 }
 
 const char *notify_end(const struct roster_event *event, bool is_left)
