@@ -309,8 +309,10 @@ static void start_supervisor(void)
 TEST(WhatAgentsPrintIsFollowed)
 {
 	struct session demo, finch;
-	const char *path = at_home("events");
+	const char *path = at_home("events"), *told = at_home("told");
 	machine_set("AGENTDECK_DEMO_DELAY_MS", "600000");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
+		      kept("[notify]\ncommand = [\"/bin/sh\", \"-c\", \"cat >>%s\"]\n", told));
 	install_finch();
 	session_add(&demo, NULL, "demo", WORDS("--agent", "demo"));
 	session_add(&finch, NULL, "finch", WORDS("--agent", "finch"));
@@ -321,6 +323,8 @@ TEST(WhatAgentsPrintIsFollowed)
 	WAIT_FOR(read_events(path).completions == 1, "nobody follows");
 	tell_finch(&finch, "ask");
 	WAIT_FOR_EVENT(path, "finch running waiting", 1);
+	WAIT_FOR(strstr(or_empty(machine_read(told)), "\"occasion\":\"waiting\""),
+		 "no notification: %s", or_empty(deck_log()));
 	tell_finch(&finch, "work");
 	WAIT_FOR_EVENT(path, "finch running busy", 1);
 	struct json_object *list = deck_look_ok(WORDS("list", "--json"));
@@ -344,7 +348,10 @@ TEST(SuspendedAgentIsNamedAndContinued)
 		      "show() { printf '\\033[2J\\033[H%s\\n' \"$1\"; }\n"
 		      "trap 'show \"> \"' CONT\n"
 		      "show '> '\n"
-		      "while :; do read -r line && show 'owl is suspended'; done\n");
+		      "while :; do read -r line && case $line in\n"
+		      "	'') show 'owl is suspended' ;;\n"
+		      "	*) show \"> heard $line\" ;;\n"
+		      "	esac; done\n");
 	machine_write(at_home(".config/agentdeck/agents/owl.toml"), 0644,
 		      "command = [\"owl\"]\n"
 		      "[screen]\nready = ['^> ']\nsuspended = ['^owl is suspended']\n");
@@ -359,6 +366,11 @@ TEST(SuspendedAgentIsNamedAndContinued)
 	WAIT_UNTIL_IT_IS(&session, "idle");
 	ASSERT(!strstr(deck_look(WORDS("list")).output, "suspended"), "list: %s",
 	       deck_look(WORDS("list")).output);
+	session_press(&session, "Enter");
+	WAIT_UNTIL_IT_IS(&session, "waiting");
+	(void)deck_look(WORDS("send", session.id, "good evening"));
+	WAIT_FOR(session_shows(&session, "> heard good evening"), "a message does not arrive:\n%s",
+		 or_empty(session_screen(&session)));
 }
 
 /* Start the command, whose reader leaves at once.  It must end although it has nothing to write. */

@@ -76,7 +76,12 @@ static void is_downloaded_with_consent(enum engine engine)
 	ASSERT(!has_image(engine), "it was downloaded without consent");
 	assert_asked(engine, "y", "Added ");
 	ASSERT(has_image(engine), "it was not downloaded");
-	(void)engine_say(engine, WORDS("rmi", "--force", IMAGE));
+	(void)engine_say(engine, WORDS("rmi", "--force",
+				       engine_say(engine, WORDS("image", "inspect", "--format",
+								"{{.Id}}", IMAGE))));
+	struct reply started = deck(NULL, WORDS("session", "start", "asked"));
+	ASSERT(started.status != 0 && !has_image(engine), "a start downloads: %d: %s%s",
+	       started.status, started.output, started.errors);
 	/* a role whose Dockerfile begins from it */
 	machine_write(at_home("deck/.devcontainer/Dockerfile"), 0644, "FROM " IMAGE "\n");
 	machine_write(at_home("deck/.devcontainer/devcontainer.json"), 0644,

@@ -23,6 +23,8 @@ static void is_confined(enum engine engine)
 	const char *policy = container_field(engine, inside.name,
 					     "{{.HostConfig.RestartPolicy.Name}}");
 	ASSERT(!*policy || streq(policy, "no"), "restart policy %s", policy);
+	const char *ports = engine_say(engine, WORDS("port", inside.name));
+	ASSERT(!*ports, "ports of this machine: %s", ports);
 }
 
 TEST(ContainerConfinesItsAgentDocker)

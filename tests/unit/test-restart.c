@@ -166,6 +166,23 @@ static void policy_no_leaves_a_failure_and_not_a_boot(void **state UNUSED)
 	assert_int_equal(decide(instance).verdict, RESTART_AFTER);
 }
 
+/* In the manifest, so that show and list say it. */
+static void the_end_of_one_that_is_left_says_why(void **state UNUSED)
+{
+	static const char end[] = "its tmux server was killed";
+	cleanup_settings struct settings settings = { 0 };
+	cleanup_instance struct instance *instance = dead(0);
+	settings_init(&settings);
+	cleanup_free char *others = restart_end_text(instance, &settings, end);
+	assert_string_equal(others, end);
+	instance->restart_policy = RESTART_NO;
+	cleanup_free char *left = restart_end_text(instance, &settings, end);
+	assert_string_equal(left, "its tmux server was killed; its restart policy is \"no\"");
+	instance->desired = DESIRED_STOPPED;
+	cleanup_free char *stopped = restart_end_text(instance, &settings, end);
+	assert_string_equal(stopped, end);
+}
+
 static void the_general_policy_holds_where_there_is_no_own(void **state UNUSED)
 {
 	cleanup_settings struct settings settings = { 0 };
@@ -301,6 +318,7 @@ int main(void)
 		cmocka_unit_test(no_limit_where_the_user_wants_none),
 		cmocka_unit_test(what_is_to_be_stopped_stays_stopped),
 		cmocka_unit_test(policy_no_leaves_a_failure_and_not_a_boot),
+		cmocka_unit_test(the_end_of_one_that_is_left_says_why),
 		cmocka_unit_test(the_general_policy_holds_where_there_is_no_own),
 		cmocka_unit_test(another_machine_brings_back_its_own),
 		cmocka_unit_test(a_boot_is_no_failure),

@@ -44,6 +44,16 @@ static void a_row_has_its_colour_where_colours_are_wanted(void **state UNUSED)
 	assert_null(strstr(text, "mplain"));
 }
 
+static void a_status_that_may_have_changed_is_marked(void **state UNUSED)
+{
+	struct view view = { .state = STATE_RUNNING, .activity = ACTIVITY_BUSY };
+	cleanup_free char *now = view_text(&view);
+	view.is_old = true;
+	cleanup_free char *old = view_text(&view);
+	assert_string_equal(now, "busy");
+	assert_string_equal(old, "busy (old)");
+}
+
 static void text_is_made_visible(void **state UNUSED)
 {
 	cleanup_table struct table *table = table_of(false, WORDS("TITLE", "PATH"));
@@ -91,6 +101,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_row_is_a_line_below_the_headings),
 		cmocka_unit_test(a_row_has_its_colour_where_colours_are_wanted),
+		cmocka_unit_test(a_status_that_may_have_changed_is_marked),
 		cmocka_unit_test(text_is_made_visible),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(numbers_stand_one_below_the_other),
