@@ -1422,7 +1422,9 @@ case_the_form_starts_where_the_cursor_is() {
 	open 100 24
 	await '· tree' && keys g c
 	# a session in a tree to itself: what the tree was made of
-	await '^Directory .*/work/repo( |$)' && await '^Group +work  work/back' && keys Escape
+	await '^Directory .*/work/repo( |$)' && await '^Group +work  work/back'
+	keys Down Down Down Down Right Down a g Tab
+	await '^Branch +agentdeck/tree( |$)' && keys C-x Escape
 	await '· api' && keys Down c
 	# a group: where most of its sessions are
 	await '^Directory .*/work/c/deep( |$)' && await '^Group +work( |$)' && keys Escape

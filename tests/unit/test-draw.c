@@ -213,6 +213,7 @@ static const struct screen screens[] = {
 	{ "urgency-80x24", "o", .size = { 80, 24 } },
 	{ "form-80x24", "c Down Down Down Down", .size = { 80, 24 } },
 	{ "form-40x12", "c Down Left", .size = { 40, 12 } },
+	{ "form-branch", "c Down Down Down Down Right Down 'fi Tab", .size = { 80, 24 } },
 	{ "form-stage",
 	  "c Enter",
 	  { 80, 24 },
@@ -319,6 +320,8 @@ static void answer(struct ui *ui, const struct screen *screen, const struct wish
 		ui_asked(ui, wish->ticket, screen->answer ? screen->answer : permission, &next);
 	if (wish->kind == WISH_LINE && screen->refusal)
 		ui_line_ended(ui, wish->ticket, screen->refusal, false);
+	if (wish->kind == WISH_COMPLETE)
+		ui_completed(ui, "none\nfix-login\nfix-logout\nmain\n");
 	if (wish->kind == WISH_RUN && screen->news)
 		ui_tell(ui, screen->news, false);
 	if (wish->kind == WISH_FORM) {

@@ -298,6 +298,11 @@ case_completion_knows_names() {
 	[ "$(candidates nonsense '')" = "" ] || fail "nonsense"
 	grep -qx start <<<"$(candidates help session '')" || fail "help of a family"
 	[ "$(candidates logs '')" = "it's a: b" ] || fail "the session of a log"
+	git init -q "$AGENTDECK_HOME/repo" && git -C "$AGENTDECK_HOME/repo" -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	git -C "$AGENTDECK_HOME/repo" branch -q -m main && git -C "$AGENTDECK_HOME/repo" branch fix/a
+	[ "$(candidates launch "$AGENTDECK_HOME/repo" --branch '' | paste -sd ' ')" = 'fix/a main' ] || fail "branches of a directory"
+	[ "$(cd "$AGENTDECK_HOME/repo" && candidates add --branch '' | paste -sd ' ')" = 'fix/a main' ] || fail "branches of this directory"
+	[ "$(candidates launch / --branch '')" = '' ] || fail "branches where there is no repository"
 	agentdeck add . -t gone --agent demo >/dev/null || fail "add"
 	agentdeck remove gone >/dev/null || fail "remove"
 	grep -qx gone <<<"$(candidates undo '')" || fail "removed sessions"

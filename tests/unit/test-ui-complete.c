@@ -72,6 +72,28 @@ static void what_comes_too_late_changes_nothing(void **state UNUSED)
 	check(ui, KEYS('m', tab), "");
 }
 
+static void a_branch_is_completed_in_the_form(void **state UNUSED)
+{
+	struct form_supply supply = { 0 };
+	cleanup_ui struct ui *ui = make();
+	ui_open_form(ui, &supply, "-d");
+	ui->form.chosen[FIELD_WORKSPACE] = 1;
+	ui->form.at = FIELD_BRANCH;
+	check(ui, KEYS('f', tab), "complete help --complete -- launch ./-d --branch f");
+	check(ui, KEYS('i'), "");
+	ui_completed(ui, "none\nfix-b\n");
+	assert_string_equal(input_text(&ui->form.texts[FIELD_BRANCH]), "fi");
+	check(ui, KEYS(tab), "complete help --complete -- launch ./-d --branch fi");
+	ui_completed(ui, "none\nmain\nfix-a\nfix-b\nfi\xFF\n");
+	assert_string_equal(input_text(&ui->form.texts[FIELD_BRANCH]), "fix-");
+	assert_int_equal(ui->form.found.count, 2);
+	/* Once more: the next field. */
+	check(ui, KEYS(tab), "");
+	assert_int_equal(ui->form.at, FIELD_PLACE);
+	ui_completed(ui, "none\nfix-a\n");
+	assert_string_equal(input_text(&ui->form.texts[FIELD_BRANCH]), "fix-");
+}
+
 static void a_line_that_failed_is_there_again(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -100,6 +122,7 @@ int main(void)
 		cmocka_unit_test(tab_completes_the_last_word),
 		cmocka_unit_test(the_word_at_the_cursor_is_completed),
 		cmocka_unit_test(what_comes_too_late_changes_nothing),
+		cmocka_unit_test(a_branch_is_completed_in_the_form),
 		cmocka_unit_test(a_line_that_failed_is_there_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ struct tree_options {
 		{ 0, "clone", NULL, "work in a clone made for it", TO_FLAG(member.clone) },      \
 	{                                                                                        \
 		0, "branch", "NAME", "the branch of that worktree or clone",                     \
-			TO_TEXT(member.branch)                                                   \
+			TO_VALUE(member.branch, VALUE_BRANCH)                                    \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 

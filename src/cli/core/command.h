@@ -31,7 +31,8 @@ enum value_kind {
 	VALUE_PROFILE,
 	VALUE_DIRECTORY,
 	VALUE_HOST,
-	VALUE_ROLE, /* a name of [roles], or a directory */
+	VALUE_ROLE,   /* a name of [roles], or a directory */
+	VALUE_BRANCH, /* of the repository that the first operand is in, or else the caller */
 	VALUE_FILE,
 	VALUE_PROGRAM,
 	VALUE_COMMAND,

@@ -3,6 +3,7 @@
 
 #include "base/argsplit.h"
 #include "base/tomledit.h"
+#include "driver/git/git.h"
 #include "driver/store/trash.h"
 #include "engine/run/add.h"
 #include "model/settings/values.h"
@@ -248,6 +249,14 @@ static int put_profiles(const struct candidates *to, struct app *app, struct err
 	return 0;
 }
 
+/* A directory outside of any repository has none. */
+static void put_branches(const struct candidates *to, const char *directory)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (gitcmd_list_branches(directory ? directory : ".", "", &names, NULL) == 0)
+		put_strings(to, &names);
+}
+
 static int put_kind(const struct candidates *to, struct app *app, const struct app *line,
 		    const struct offer *offer, struct error *err)
 {
@@ -273,6 +282,9 @@ static int put_kind(const struct candidates *to, struct app *app, const struct a
 		return put_members(to, app, err);
 	case VALUE_ROLE:
 		put_roles(to, &app->deck.settings.roles);
+		return 0;
+	case VALUE_BRANCH:
+		put_branches(to, first);
 		return 0;
 	case VALUE_HOST:
 		for (size_t i = 0; i < app->deck.settings.hosts.count; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The candidates of completion: the values that an offer names, from the tables of the program, the
- * sessions, the agents and the configuration.  No program is started for them: titles come from the
- * index.
+ * sessions, the agents and the configuration.  Titles come from the index.  Only for branches a
+ * program is started: git.
  */
 #pragma once
 

@@ -172,7 +172,6 @@ static void draw_keys(const struct ui *ui, size_t row)
 {
 	const struct form *form = &ui->form;
 	const bool is_text = form_is_text(form->at), is_directory = form->at == FIELD_DIRECTORY;
-	const bool completes = is_directory || form->at == FIELD_GROUP;
 	const struct {
 		bool is_shown;
 		enum action actions[2];
@@ -180,7 +179,7 @@ static void draw_keys(const struct ui *ui, size_t row)
 	} keys[] = {
 		{ !form->is_running, { ACTION_FORM_ACCEPT }, "make it" },
 		{ true, { ACTION_FORM_CANCEL }, "back" },
-		{ true, { ACTION_FORM_COMPLETE }, completes ? "complete" : "next" },
+		{ true, { ACTION_FORM_COMPLETE }, form_completes(form->at) ? "complete" : "next" },
 		{ is_directory, { ACTION_FORM_RECENT }, "recent" },
 		{ !is_text, { ACTION_FORM_CHOOSE_PREVIOUS, ACTION_FORM_CHOOSE_NEXT }, "choose" },
 		{ true, { ACTION_FORM_CLEAR }, "empty" },

@@ -315,12 +315,9 @@ static void change(struct form *form, const struct keymap *keymap, key_code key)
 	}
 }
 
-static bool complete(struct form *form, const struct strvec *names, size_t start,
-		     const char *suffix);
-
-static bool complete_group(struct form *form)
+bool form_completes(enum form_field field)
 {
-	return complete(form, &form->supply.groups, 0, "");
+	return field == FIELD_DIRECTORY || field == FIELD_BRANCH || field == FIELD_GROUP;
 }
 
 enum form_result form_key(struct form *form, const struct keymap *keymap, key_code key)
@@ -332,11 +329,12 @@ enum form_result form_key(struct form *form, const struct keymap *keymap, key_co
 		return form->is_running ? FORM_STAYS : FORM_DONE;
 	case ACTION_FORM_COMPLETE:
 		/* Once more, where it has found several: on to the next field. */
-		if (!form->is_running && form->at == FIELD_DIRECTORY && form->found.count == 0)
-			return FORM_COMPLETE;
-		if (form->is_running || form->at != FIELD_GROUP || form->found.count ||
-		    !complete_group(form))
+		if (form->is_running || form->found.count || !form_completes(form->at))
 			move(form, true);
+		else if (form->at == FIELD_GROUP)
+			form_complete(form, &form->supply.groups);
+		else
+			return FORM_COMPLETE;
 		break;
 	case ACTION_FORM_NEXT:
 		move(form, true);
@@ -427,8 +425,10 @@ static bool complete(struct form *form, const struct strvec *names, size_t start
 
 void form_complete(struct form *form, const struct strvec *names)
 {
-	const char *typed = input_text(&form->texts[FIELD_DIRECTORY]);
-	if (streq(typed, "~") || !complete(form, names, last_part(typed), "/"))
+	const char *typed = input_text(&form->texts[form->at]);
+	const bool is_directory = form->at == FIELD_DIRECTORY;
+	if ((is_directory && streq(typed, "~")) ||
+	    !complete(form, names, is_directory ? last_part(typed) : 0, is_directory ? "/" : ""))
 		move(form, true);
 }
 
@@ -459,6 +459,14 @@ static void add_directory(const struct form *form, struct strvec *ret)
 	cleanup_free char *directory = expanded(form);
 	strvec_push_take(ret,
 			 *directory == '-' ? xasprintf("./%s", directory) : TAKE_PTR(directory));
+}
+
+void form_branch_words(const struct form *form, struct strvec *ret)
+{
+	strvec_push(ret, "launch");
+	add_directory(form, ret);
+	strvec_push(ret, "--branch");
+	strvec_push(ret, input_text(&form->texts[FIELD_BRANCH]));
 }
 
 void form_ask_words(const struct form *form, struct strvec *ret)

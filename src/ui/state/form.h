@@ -46,7 +46,7 @@ struct form {
 	bool is_running;     /* the command has been started, and has not ended */
 	char *instead;       /* the id of the session to resume; NULL: make a new one */
 	char *problem;       /* why the last one failed; NULL: nothing did */
-	struct strvec found; /* the directories that the typed one can become */
+	struct strvec found; /* what the typed directory, branch or group can become */
 	size_t recent;       /* the one to offer next */
 };
 void form_free(struct form *form);
@@ -61,7 +61,7 @@ enum form_result {
 	FORM_STAYS,
 	FORM_DONE,     /* form_ask_words(), and then form_words() */
 	FORM_LEFT,     /* what was typed stays for the next time */
-	FORM_COMPLETE, /* look for directories, for form_complete() */
+	FORM_COMPLETE, /* look for directories or branches, for form_complete() */
 };
 enum form_result form_key(struct form *form, const struct keymap *keymap, key_code key);
 /* A key of what was pasted: text only. */
@@ -70,7 +70,11 @@ void form_paste(struct form *form, key_code key);
 /* The directory in which the typed one is to be completed, with a slash at its end where it has
  * one; the caller's. */
 char *form_directory(const struct form *form) MUST_USE;
-/* What form_directory() has in it: names of directories.  Complete as far as they agree. */
+/* Append the line whose last word, a branch, is to be completed, behind "agentdeck". */
+void form_branch_words(const struct form *form, struct strvec *ret);
+bool form_completes(enum form_field field);
+/* The names of the directories in form_directory(), of branches or of groups: complete the field as
+ * far as they agree. */
 void form_complete(struct form *form, const struct strvec *names);
 
 /* The fields that are there now.  Returns how many. */

@@ -79,6 +79,15 @@ static int split_typed(const struct ui *ui, struct strvec *ret, struct error *er
 	return -1;
 }
 
+void ui_ask_candidates(struct ui *ui, const struct input *input, const struct strvec *words,
+		       struct wish *ret)
+{
+	ret->kind = WISH_COMPLETE;
+	replace_string(&ui->completing, input_text(input));
+	strvec_push_array(&ret->words, (const char *const[]){ "help", "--complete", "--", NULL });
+	strvec_push_all(&ret->words, words);
+}
+
 void ui_complete(struct ui *ui, struct wish *ret)
 {
 	cleanup_strvec struct strvec words = { 0 };
@@ -90,10 +99,7 @@ void ui_complete(struct ui *ui, struct wish *ret)
 		ui_tell(ui, shown, true);
 		return;
 	}
-	ret->kind = WISH_COMPLETE;
-	replace_string(&ui->completing, input_text(&ui->input));
-	strvec_push_array(&ret->words, (const char *const[]){ "help", "--complete", "--", NULL });
-	strvec_push_all(&ret->words, &words);
+	ui_ask_candidates(ui, &ui->input, &words, ret);
 }
 
 /* The candidates that begin with what is typed; the first line is for shells. */
@@ -104,7 +110,7 @@ static void read_candidates(const char *text, const char *typed, struct strvec *
 	(void)strsep(&rest, "\n");
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "\t")] = '\0';
-		if (*line && starts_with(line, typed))
+		if (*line && starts_with(line, typed) && is_utf8(line, strlen(line)))
 			strvec_push(ret, line);
 	}
 }
@@ -123,13 +129,29 @@ static void replace_word(struct ui *ui, const char *word, bool is_whole)
 	ui->input.cursor = strlen(head);
 }
 
+/* The line or the branch for which candidates were asked, unless the user has typed on, or left
+ * it. */
+static const struct input *completed_input(const struct ui *ui)
+{
+	const struct input *branch = &ui->form.texts[FIELD_BRANCH];
+	const struct input *input = ui->mode == MODE_LINE && ui->pending == ACTION_COMMAND
+					    ? &ui->input
+				    : ui->mode == MODE_FORM && ui->form.at == FIELD_BRANCH ? branch
+											   : NULL;
+	return input && ui->completing && streq(ui->completing, input_text(input)) ? input : NULL;
+}
+
 void ui_completed(struct ui *ui, const char *text)
 {
 	cleanup_strvec struct strvec words = { 0 }, candidates = { 0 };
-	const bool is_line = ui->mode == MODE_LINE && ui->pending == ACTION_COMMAND;
-	/* The user may have typed on, or left the line. */
-	if (!is_line || !ui->completing || !streq(ui->completing, input_text(&ui->input)) ||
-	    split_typed(ui, &words, NULL) < 0)
+	const struct input *input = completed_input(ui);
+	if (input && input != &ui->input) {
+		read_candidates(text, ui->completing, &candidates);
+		form_complete(&ui->form, &candidates);
+		replace_string(&ui->completing, NULL);
+		return;
+	}
+	if (!input || split_typed(ui, &words, NULL) < 0)
 		return;
 	const char *typed = words.items[words.count - 1];
 	read_candidates(text, typed, &candidates);

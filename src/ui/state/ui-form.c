@@ -67,6 +67,18 @@ static void leave_form(struct ui *ui)
 	ui_tell(ui, text, false);
 }
 
+static void find(struct ui *ui, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	if (ui->form.at == FIELD_BRANCH) {
+		form_branch_words(&ui->form, &words);
+		ui_ask_candidates(ui, &ui->form.texts[FIELD_BRANCH], &words, ret);
+		return;
+	}
+	ret->kind = WISH_FIND;
+	strvec_push_take(&ret->words, form_directory(&ui->form));
+}
+
 void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret)
 {
 	switch (form_key(&ui->form, &ui->keymap, key)) {
@@ -79,8 +91,7 @@ void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret)
 		leave_form(ui);
 		break;
 	case FORM_COMPLETE:
-		ret->kind = WISH_FIND;
-		strvec_push_take(&ret->words, form_directory(&ui->form));
+		find(ui, ret);
 		break;
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "model/keys/keymap.h"
 
+struct input;
 struct item;
 struct strvec;
 struct ui;
@@ -63,6 +64,9 @@ void ui_key_to_agent(struct ui *ui, key_code key, struct wish *ret);
 void ui_begin_command(struct ui *ui, const char *text);
 void ui_complete(struct ui *ui, struct wish *ret);
 void ui_run_command(struct ui *ui, const char *text, struct wish *ret);
+/* What can the last of these words become, which is that of the input? */
+void ui_ask_candidates(struct ui *ui, const struct input *input, const struct strvec *words,
+		       struct wish *ret);
 
 /* ---- ui-form.c: the form for a new session ---------------------------------------------------- */
 

@@ -75,7 +75,7 @@ struct ui {
 	bool is_halted;
 	unsigned starts;  /* the ticket of that command */
 	char *command;    /* the line of the last command behind ":"; NULL: it is over */
-	char *completing; /* the line behind ":" whose candidates are asked for, or NULL */
+	char *completing; /* the line or branch whose candidates are asked for, or NULL */
 	bool is_held;     /* a line that came by itself: its first Enter only says so */
 	bool is_pasting;  /* what comes was not typed */
 	size_t help_page, help_pages; /* of MODE_HELP, as they were drawn */
@@ -175,7 +175,8 @@ void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_goo
 /* The command of WISH_LAUNCH has ended, and said this, a visible() line. */
 void ui_launched(struct ui *ui, const char *text, bool is_good);
 
-/* WISH_COMPLETE: what can stand at the end of the line, as `agentdeck help --complete` prints it. */
+/* WISH_COMPLETE: what the end of the line, or the branch in the form, can become, as `agentdeck help
+ * --complete` prints it. */
 void ui_completed(struct ui *ui, const char *text);
 /* WISH_SHOW has ended.  A command line that failed is there again. */
 void ui_shown(struct ui *ui, bool is_good);
