@@ -99,6 +99,39 @@ int64_t clock_parse(const char *text)
 	return strncmp(written, text, compared) == 0 ? time : -1;
 }
 
+const char *clock_moment(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE])
+{
+	enum { YEAR_FROM_S = 300 * 24 * 3600 };
+	const time_t then = wall_us / 1000000, now = now_us / 1000000;
+	struct tm at, today;
+	buffer[0] = '\0';
+	if (wall_us <= 0 || !localtime_r(&then, &at) || !localtime_r(&now, &today))
+		return buffer;
+	const bool is_today = at.tm_yday == today.tm_yday && at.tm_year == today.tm_year;
+	if (is_today)
+		put_digits(put_digits(buffer, at.tm_hour, 2, ':'), at.tm_min, 2, '\0');
+	else if (strftime(buffer, CLOCK_TEXT_SIZE, now - then < YEAR_FROM_S ? "%b %d" : "%Y",
+			  &at) == 0)
+		buffer[0] = '\0';
+	return buffer;
+}
+
+const char *clock_age(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE])
+{
+	const long long days = (now_us - wall_us) / 1000000 / 86400;
+	if (wall_us <= 0)
+		buffer[0] = '\0';
+	else if (days < 1)
+		snprintf(buffer, CLOCK_TEXT_SIZE, "<1d");
+	else if (days < 70)
+		snprintf(buffer, CLOCK_TEXT_SIZE, "%lldd", days);
+	else if (days < 730)
+		snprintf(buffer, CLOCK_TEXT_SIZE, "%lldw", days / 7);
+	else
+		snprintf(buffer, CLOCK_TEXT_SIZE, "%lldy", days / 365);
+	return buffer;
+}
+
 const char *clock_span(int64_t us, char buffer[CLOCK_TEXT_SIZE])
 {
 	const long long seconds = us > 0 ? us / 1000000 : 0;

@@ -31,6 +31,14 @@ const char *clock_local(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE]);
  * or -1 when text is not such a time, not a day of the calendar, or before 1970. */
 int64_t clock_parse(const char *text);
 
+/* A moment for people, which stays true while time passes: "11:47" of today, "Nov 27", or the year
+ * if it is long ago; "" if it is not known (0). */
+const char *clock_moment(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE]);
+
+/* The age of what was made at that time, in units that stay true for a day at least: "<1d", "12d",
+ * "30w", "2y"; "" if the time is not known (0). */
+const char *clock_age(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE]);
+
 /* A length of time for people, in its greatest unit: "12 s", "3 min", "5 h", "4 d".  A negative one
  * (the clock was set back) is "0 s". */
 const char *clock_span(int64_t us, char buffer[CLOCK_TEXT_SIZE]);

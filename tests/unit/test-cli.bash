@@ -2125,7 +2125,7 @@ case_list_shows_what_was_asked_for() {
 	run list --format json -g workshop
 	grep -q '"title": *"gamma"' "$home/out" && ! grep -q alpha "$home/out" || fail "json: $(<"$home/out")"
 	run list
-	grep -Eq '^alpha +work/api +demo +stopped +[0-9]+ s +[0-9]+ s$' "$home/out" || fail "list: $(<"$home/out")"
+	grep -Eq '^alpha +work/api +demo +stopped +[0-9]{2}:[0-9]{2} +<1d$' "$home/out" || fail "list: $(<"$home/out")"
 	refused 64 "unknown column 'size': choose from title, id, group" list --format 'table title,size'
 	refused 64 "unknown format 'csv'.*'table title,path'" list --format csv
 	refused 64 "unknown status 'ok': choose from waiting, idle" list --status idle,ok

@@ -112,6 +112,42 @@ static void people_read_the_time_of_their_place(void **state)
 	tzset();
 }
 
+static void a_moment_is_a_time_of_today_or_a_day(void **state UNUSED)
+{
+	static const struct {
+		const char *then, *text;
+	} moments[] = {
+		{ "2026-11-27T00:00:00Z", "00:00" },  { "2026-11-27T11:07:59Z", "11:07" },
+		{ "2026-11-26T23:59:59Z", "Nov 26" }, { "2026-03-01T12:00:00Z", "Mar 01" },
+		{ "2025-11-27T11:07:59Z", "2025" },
+	};
+	const int64_t now = clock_parse("2026-11-27T12:00:00Z");
+	char text[CLOCK_TEXT_SIZE];
+	(void)setenv("TZ", "UTC", 1);
+	tzset();
+	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++)
+		assert_string_equal(clock_moment(clock_parse(moments[i].then), now, text),
+				    moments[i].text);
+	assert_string_equal(clock_moment(0, now, text), "");
+}
+
+static void an_age_stays_true_for_a_day(void **state UNUSED)
+{
+	static const struct {
+		int64_t days;
+		const char *text;
+	} ages[] = {
+		{ -1, "<1d" }, { 0, "<1d" },    { 1, "1d" },   { 69, "69d" },
+		{ 70, "10w" }, { 729, "104w" }, { 730, "2y" },
+	};
+	const int64_t now = clock_parse("2026-11-27T12:00:00Z");
+	char text[CLOCK_TEXT_SIZE];
+	for (size_t i = 0; i < sizeof(ages) / sizeof(*ages); i++)
+		assert_string_equal(clock_age(now - ages[i].days * 86400 * 1000000, now, text),
+				    ages[i].text);
+	assert_string_equal(clock_age(0, now, text), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +158,8 @@ int main(void)
 		TEST(the_wall_clock_is_that_of_the_system),
 		TEST(what_is_left_is_what_poll_takes),
 		TEST(a_span_has_one_unit),
+		TEST(a_moment_is_a_time_of_today_or_a_day),
+		TEST(an_age_stays_true_for_a_day),
 		TEST(people_read_the_time_of_their_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

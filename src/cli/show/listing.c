@@ -20,7 +20,14 @@ const char *const listing_columns[LISTING_COLUMNS] = {
 /* By the indexes of listing_columns. */
 static const struct column {
 	const char *heading;
-	enum { COLUMN_TEXT, COLUMN_TIME, COLUMN_STATUS, COLUMN_WORK, COLUMN_CONTAINER } kind;
+	enum {
+		COLUMN_TEXT,
+		COLUMN_TIME,
+		COLUMN_AGE,
+		COLUMN_STATUS,
+		COLUMN_WORK,
+		COLUMN_CONTAINER
+	} kind;
 	size_t offset; /* in struct facts */
 } columns[LISTING_COLUMNS] = {
 	{ "TITLE", COLUMN_TEXT, offsetof(struct facts, title) },
@@ -29,7 +36,7 @@ static const struct column {
 	{ "AGENT", COLUMN_TEXT, offsetof(struct facts, agent) },
 	{ "STATUS", COLUMN_STATUS, 0 },
 	{ "SINCE", COLUMN_TIME, offsetof(struct facts, since_us) },
-	{ "AGE", COLUMN_TIME, offsetof(struct facts, created_us) },
+	{ "AGE", COLUMN_AGE, offsetof(struct facts, created_us) },
 	{ "USED", COLUMN_TIME, offsetof(struct facts, used_us) },
 	{ "PATH", COLUMN_TEXT, offsetof(struct facts, directory) },
 	{ "CONVERSATION", COLUMN_TEXT, offsetof(struct facts, session_id) },
@@ -61,12 +68,12 @@ static char *work_cell(const struct seen_work *work)
 	return strbuf_take(&text);
 }
 
-/* "3 min" since a time; "" if it is not known.  The caller frees. */
+/* "" if it is not known.  The caller frees. */
 static char *cell_of(const struct listing *listing, const struct column *column,
 		     const struct facts *facts, const struct view *view)
 {
 	const void *fact = (const char *)facts + column->offset;
-	char span[CLOCK_TEXT_SIZE];
+	char text[CLOCK_TEXT_SIZE];
 	if (column->kind == COLUMN_STATUS)
 		return view_text(view);
 	if (column->kind == COLUMN_WORK)
@@ -76,8 +83,9 @@ static char *cell_of(const struct listing *listing, const struct column *column,
 				 or_empty(facts->title));
 	if (column->kind == COLUMN_TEXT || column->kind == COLUMN_CONTAINER)
 		return xstrdup(or_empty(*(const char *const *)fact));
-	const int64_t then_us = *(const int64_t *)fact;
-	return xstrdup(then_us > 0 ? clock_span(clock_wall_us() - then_us, span) : "");
+	const int64_t then_us = *(const int64_t *)fact, now_us = clock_wall_us();
+	return xstrdup(column->kind == COLUMN_AGE ? clock_age(then_us, now_us, text)
+						  : clock_moment(then_us, now_us, text));
 }
 
 static const struct column *column_named(const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/draw.h"
 
+#include "base/clock.h"
 #include "ui/draw/form.h"
 #include "ui/draw/help.h"
 #include "ui/draw/preview.h"
@@ -191,7 +192,7 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 	const struct item *selected = list_selected(ui->list);
 	const struct item *item = selected;
 	const size_t width = term_columns(), waiting = list_counts(ui->list).doing[DOING_WAITING];
-	char since[32];
+	char since[CLOCK_TEXT_SIZE];
 	if (waiting && (!item || (item->doing != DOING_WAITING && !*item->reason)))
 		item = list_longest_waiting(ui->list);
 	if (!item)
@@ -204,7 +205,7 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 		term_put(row, 0, width, TONE_FAINT, *item->reason ? item->reason : item->directory);
 		return;
 	}
-	(void)time_text(item->since_us, now_us, since, sizeof(since));
+	(void)clock_moment(item->since_us, now_us, since);
 	cleanup_free char *of = waiting > 1 ? xasprintf(", %zu of %zu",
 							place_in_line(ui->list, item), waiting)
 					    : xstrdup("");

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/rows.h"
 
+#include "base/clock.h"
 #include "ui/draw/sign.h"
 #include "ui/term/term.h"
 
-#include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	WIDTH_STATUS = 8,
@@ -21,38 +20,6 @@ enum {
 };
 
 /* ---- texts ------------------------------------------------------------------------------------ */
-
-const char *time_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
-{
-	const time_t then = then_us / 1000000, now = now_us / 1000000;
-	struct tm at, today;
-	*buffer = '\0';
-	if (then_us <= 0)
-		return buffer;
-	(void)localtime_r(&then, &at);
-	(void)localtime_r(&now, &today);
-	const bool is_today = at.tm_yday == today.tm_yday && at.tm_year == today.tm_year;
-	const bool is_this_year = now - then < (time_t)300 * 24 * 3600;
-	if (strftime(buffer, size, is_today ? "%H:%M" : is_this_year ? "%b %d" : "%Y", &at) == 0)
-		*buffer = '\0';
-	return buffer;
-}
-
-/* In units that change so seldom that no frame is drawn for them: "<1d", "12d", "5w", "2y". */
-static const char *age_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
-{
-	const int64_t days = then_us > 0 ? (now_us - then_us) / 1000000 / 86400 : -1;
-	*buffer = '\0';
-	if (then_us > 0 && days < 1)
-		(void)snprintf(buffer, size, "<1d");
-	else if (days >= 730)
-		(void)snprintf(buffer, size, "%" PRId64 "y", days / 365);
-	else if (days >= 70)
-		(void)snprintf(buffer, size, "%" PRId64 "w", days / 7);
-	else if (days >= 1)
-		(void)snprintf(buffer, size, "%" PRId64 "d", days);
-	return buffer;
-}
 
 /* " 412M", " 1.2G"; "" if it is unknown. */
 static const char *memory_text(int64_t bytes, char *buffer, size_t size)
@@ -167,7 +134,7 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 			 const struct line *line, int64_t now_us)
 {
 	const struct item *item = line->item;
-	char marks[MARKS_TEXT_SIZE], text[32];
+	char marks[MARKS_TEXT_SIZE], text[CLOCK_TEXT_SIZE];
 	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
 					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
 					     item->title);
@@ -186,9 +153,8 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 	put_cell(row, &column, columns->agent, TONE_FAINT, item->agent);
 	put_cell(row, &column, columns->status, tone, doing_name(item->doing));
 	put_cell(row, &column, columns->since, TONE_FAINT,
-		 time_text(item->since_us, now_us, text, sizeof(text)));
-	put_cell(row, &column, columns->age, TONE_FAINT,
-		 age_text(item->created_us, now_us, text, sizeof(text)));
+		 clock_moment(item->since_us, now_us, text));
+	put_cell(row, &column, columns->age, TONE_FAINT, clock_age(item->created_us, now_us, text));
 	put_cell(row, &column, columns->memory, TONE_PLAIN,
 		 memory_text(item->memory, text, sizeof(text)));
 	put_cell(row, &column, columns->cpu, TONE_PLAIN, cpu_text(item->cpu, text, sizeof(text)));

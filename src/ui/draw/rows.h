@@ -15,7 +15,3 @@ void draw_rows(const struct ui *ui, const struct rows_place *place, int64_t now_
 void draw_column_names(const struct ui *ui, size_t row, size_t width);
 /* Does a list of this width show what the sessions use? */
 bool rows_have_usage(size_t width);
-
-/* The time of day, or the day: nothing has to be drawn again because time passes.  Returns
- * buffer. */
-const char *time_text(int64_t then_us, int64_t now_us, char *buffer, size_t size);
