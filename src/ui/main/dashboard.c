@@ -601,64 +601,78 @@ static int show(struct dashboard *dashboard)
 	return dashboard->has_failed ? -1 : dashboard->signal;
 }
 
+/* Those that draw into the ui end before it, and all of them before the loop. */
+static void dashboard_clear(struct dashboard *dashboard)
+{
+	meter_free(dashboard->meter);
+	gallery_free(dashboard->gallery);
+	seek_free(dashboard->seek);
+	peek_free(dashboard->peek);
+	wall_free(&dashboard->wall);
+	screens_clear(&dashboard->screens);
+	glance_free(&dashboard->glance);
+	ui_free(dashboard->ui);
+	roster_close(dashboard->roster);
+	loop_free(dashboard->loop);
+}
+
+static int open_roster(struct dashboard *dashboard)
+{
+	struct deck *deck = dashboard->deck;
+	const struct roster_wish wish = { .loop = dashboard->loop,
+					  .due = read_on,
+					  .shows_first = !dashboard->client,
+					  .looks = ROSTER_LOOKS_TELLS,
+					  .profile = deck->profile };
+	if (roster_open(deck, &wish, on_event, dashboard, &dashboard->roster, dashboard->err) < 0)
+		return -1;
+	read_on(dashboard);
+	return dashboard->has_failed ? -1 : 0;
+}
+
+/* What reads beside the loop. */
+static int add_readers(struct dashboard *dashboard)
+{
+	struct roster *roster = dashboard->roster;
+	struct errands *errands = &dashboard->errands;
+	struct error *err = dashboard->err;
+	dashboard->glance = (struct glance){ .errands = errands,
+					     .deck = dashboard->deck,
+					     .roster = roster };
+	if (peek_new(&dashboard->glance, &dashboard->peek, err) < 0 ||
+	    seek_new(errands, &dashboard->seek, err) < 0 ||
+	    gallery_new(&dashboard->glance, &dashboard->wall, &dashboard->gallery, err) < 0 ||
+	    meter_new(dashboard->loop, roster, dashboard->ui, &dashboard->is_changed,
+		      &dashboard->meter, err) < 0)
+		return -1;
+	dashboard->typist = (struct typist){ .errands = errands,
+					     .roster = roster,
+					     .peek = dashboard->peek };
+	return 0;
+}
+
 int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **ret_next,
 		  struct error *err)
 {
-	cleanup_loop struct loop *loop = NULL;
-	cleanup_roster struct roster *roster = NULL;
-	/* After those that draw into it. */
-	cleanup_ui struct ui *ui = ui_new(deck->profile);
+	const struct rlimit usual_files = { 0 };
+	CLEANUP(dashboard_clear)
 	struct dashboard dashboard = { .deck = deck,
-				       .ui = ui,
+				       .ui = ui_new(deck->profile),
 				       .err = err,
 				       .client = asked->client,
 				       .wall_wish = asked->wall };
-	/* The parts below use the dashboard until they are freed. */
-	cleanup_peek struct peek *peek = NULL;
-	cleanup_seek struct seek *seek = NULL;
-	cleanup_gallery struct gallery *gallery = NULL;
-	if (loop_new(&loop, err) < 0)
+	if (loop_new(&dashboard.loop, err) < 0)
 		return -1;
-	dashboard.loop = loop;
-	dashboard.errands = (struct errands){
-		loop, ui, asked->agentdeck, deck->profile, &dashboard.is_changed, NULL
-	};
-	dashboard.glance = (struct glance){ .errands = &dashboard.errands, .deck = deck };
-	const struct roster_wish wish = { .loop = loop,
-					  .due = read_on,
-					  .shows_first = !asked->client,
-					  .looks = ROSTER_LOOKS_TELLS,
-					  .profile = deck->profile };
-	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
+	dashboard.errands = (struct errands){ dashboard.loop,        dashboard.ui,
+					      asked->agentdeck,      deck->profile,
+					      &dashboard.is_changed, NULL };
+	if (open_roster(&dashboard) < 0 || add_readers(&dashboard) < 0)
 		return -1;
-	dashboard.roster = roster;
-	const struct rlimit usual_files = { 0 };
 	dashboard.screens = (struct screens){ .deck = deck,
 					      .program = asked->agentdeck,
-					      .loop = loop,
-					      .roster = roster,
+					      .loop = dashboard.loop,
+					      .roster = dashboard.roster,
 					      .usual_files = &usual_files };
-	read_on(&dashboard);
-	if (dashboard.has_failed)
-		return -1;
-	if (peek_new(&dashboard.glance, roster, deck->bell, &peek, err) < 0 ||
-	    seek_new(&dashboard.errands, &seek, err) < 0)
-		return -1;
-	const struct gallery_wish shown = {
-		loop, roster, &dashboard.wall, deck->bell, &dashboard.glance, &dashboard.is_changed
-	};
-	if (gallery_new(&shown, &gallery, err) < 0)
-		return -1;
-	dashboard.gallery = gallery;
-	dashboard.peek = peek;
-	dashboard.typist = (struct typist){ .errands = &dashboard.errands,
-					    .roster = roster,
-					    .peek = peek };
-	dashboard.seek = seek;
-	cleanup_meter struct meter *meter = NULL;
-	if (meter_new(loop, roster, ui, &dashboard.is_changed, &meter, err) < 0)
-		return -1;
-	dashboard.meter = meter;
 	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)
 		return -1;
 	term_use_symbols(deck->settings.ui_ascii);
@@ -667,11 +681,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	const int r = show(&dashboard);
 	term_end();
 	if (!asked->client && !asked->wall)
-		keepsake_write(deck->paths.state, deck->profile, ui);
-	gallery_rest(gallery);
-	wall_free(&dashboard.wall);
-	screens_clear(&dashboard.screens);
-	glance_free(&dashboard.glance);
+		keepsake_write(deck->paths.state, deck->profile, dashboard.ui);
 	*ret_next = dashboard.next_profile;
 	return r;
 }

@@ -2,32 +2,28 @@
 #include "ui/main/gallery.h"
 
 #include "base/clock.h"
-#include "base/runner.h"
-#include "engine/terminal/bell.h"
-#include "engine/terminal/terminal.h"
+#include "ui/main/lens.h"
 
 enum {
 	REST_MS = 80,      /* a page that is only passed is not looked at */
 	LOOK_MS = 200,     /* one screen, at most so often */
 	LOOK_EACH_MS = 50, /* and for each on the page so much */
 	LOOKS_MAX = 4,     /* at the same time: a server may be slow to answer */
-	TIMEOUT_MS = 10000,
-	SCREEN_MAX = 4 << 20,
 };
 
 /* A session on the page. */
 struct look {
 	struct gallery *gallery;
 	char *id; /* NULL: it is not on the page any more, and ends with its command */
-	struct bell *bell;
-	struct process_id server; /* whose screen it is */
+	struct lens lens;
 	bool is_due, is_running;
 	int64_t next_ms; /* not before */
 	struct look *next;
 };
 
 struct gallery {
-	struct gallery_wish wish;
+	struct glance *glance;
+	struct wall *wall;
 	struct loop_source *timer;
 	struct look *looks;
 	size_t running;
@@ -35,37 +31,7 @@ struct gallery {
 
 static void serve(struct gallery *gallery);
 
-/* ---- the bells -------------------------------------------------------------------------------- */
-
-static void run_tmux(struct gallery *gallery, const struct strvec *argv, runner_handler handler,
-		     void *context)
-{
-	const struct runner_request request = {
-		.child = {
-			.argv = (const char *const *)argv->items,
-			.new_session = true,
-			.outlives_us = true,
-			.max_output = SCREEN_MAX,
-		},
-		.timeout_ms = TIMEOUT_MS,
-	};
-	runner_start(gallery->wish.loop, &request, handler, context);
-}
-
-static void ignore(const struct child_result *result UNUSED, const struct error *failure UNUSED,
-		   void *context UNUSED)
-{
-}
-
-static void end_bell(struct look *look)
-{
-	cleanup_strvec struct strvec argv = { 0 };
-	if (!look->bell)
-		return;
-	if (bell_end_argv(look->bell, &argv))
-		run_tmux(look->gallery, &argv, ignore, NULL);
-	bell_close(TAKE_PTR(look->bell));
-}
+/* ---- the looks -------------------------------------------------------------------------------- */
 
 static void on_ring(void *context)
 {
@@ -73,8 +39,6 @@ static void on_ring(void *context)
 	look->is_due = true;
 	serve(look->gallery);
 }
-
-/* ---- the looks -------------------------------------------------------------------------------- */
 
 static struct look *find(const struct gallery *gallery, const char *id)
 {
@@ -103,9 +67,9 @@ static void drop(struct gallery *gallery, struct look *dropped)
 
 static void show(struct gallery *gallery, const char *id, const char *text)
 {
-	if (wall_set_screen(gallery->wish.wall, id, text))
-		*gallery->wish.is_changed = true;
-	glance_at(gallery->wish.glance, roster_running_row(gallery->wish.roster, id), text);
+	if (wall_set_screen(gallery->wall, id, text))
+		*gallery->glance->errands->is_changed = true;
+	glance_at(gallery->glance, id, text);
 }
 
 static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
@@ -125,27 +89,13 @@ static void on_screen(const struct child_result *result, const struct error *fai
 /* A session that does not run keeps its last screen. */
 static void begin_look(struct gallery *gallery, struct look *look)
 {
-	cleanup_strvec struct strvec argv = { 0 };
-	const struct store_row *row = roster_running_row(gallery->wish.roster, look->id);
-	look->is_due = false;
-	if (look->bell && (!row || !process_same(&row->run.server, &look->server)))
-		end_bell(look);
-	if (!row || !row->run.socket || !row->run.directory ||
-	    terminal_check(row->run.socket, NULL) < 0)
-		return;
-	look->server = row->run.server;
-	const struct bell_wish wish = { row->id, row->run.socket, row->run.directory,
-					gallery->wish.bell };
-	if (!look->bell &&
-	    bell_open(gallery->wish.loop, &wish, on_ring, look, &look->bell, NULL) < 0)
-		return;
 	size_t first;
-	const int64_t each = (int64_t)wall_page(gallery->wish.wall, &first) * LOOK_EACH_MS;
-	look->next_ms = clock_ms() + (each > LOOK_MS ? each : LOOK_MS);
-	look->is_running = true;
-	gallery->running++;
-	bell_look_argv(look->bell, &argv);
-	run_tmux(gallery, &argv, on_screen, look);
+	const int64_t each = (int64_t)wall_page(gallery->wall, &first) * LOOK_EACH_MS;
+	look->is_due = false;
+	look->is_running = lens_look(&look->lens, look->id);
+	gallery->running += look->is_running;
+	if (look->is_running)
+		look->next_ms = clock_ms() + (each > LOOK_MS ? each : LOOK_MS);
 }
 
 /* The due one that was to be looked at first; NULL: none is. */
@@ -180,7 +130,7 @@ static void on_time(void *context)
 
 static void leave(struct gallery *gallery, struct look *look)
 {
-	end_bell(look);
+	(void)lens_close(&look->lens);
 	if (look->is_running)
 		free(TAKE_PTR(look->id));
 	else
@@ -191,6 +141,10 @@ static void add(struct gallery *gallery, const char *id)
 {
 	struct look *look = xcalloc(1, sizeof(*look));
 	*look = (struct look){ .gallery = gallery,
+			       .lens = { .glance = gallery->glance,
+					 .on_ring = on_ring,
+					 .on_screen = on_screen,
+					 .context = look },
 			       .id = xstrdup(id),
 			       .is_due = true,
 			       .next_ms = clock_ms() + REST_MS,
@@ -200,7 +154,7 @@ static void add(struct gallery *gallery, const char *id)
 
 void gallery_settle(struct gallery *gallery)
 {
-	const struct wall *wall = gallery->wish.wall;
+	const struct wall *wall = gallery->wall;
 	size_t first;
 	const size_t count = wall_page(wall, &first);
 	for (struct look *look = gallery->looks, *next; look; look = next) {
@@ -230,11 +184,12 @@ void gallery_rest(struct gallery *gallery)
 	}
 }
 
-int gallery_new(const struct gallery_wish *wish, struct gallery **ret, struct error *err)
+int gallery_new(struct glance *glance, struct wall *wall, struct gallery **ret, struct error *err)
 {
 	struct gallery *gallery = xcalloc(1, sizeof(*gallery));
-	gallery->wish = *wish;
-	if (loop_add_timer(wish->loop, INT64_MAX, on_time, gallery, &gallery->timer, err) < 0) {
+	*gallery = (struct gallery){ .glance = glance, .wall = wall };
+	if (loop_add_timer(glance->errands->loop, INT64_MAX, on_time, gallery, &gallery->timer,
+			   err) < 0) {
 		free(gallery);
 		return -1;
 	}

@@ -29,8 +29,9 @@ static void on_end(const struct child_result *result UNUSED, const struct error 
 	run_look(glance, missed.items[0]);
 }
 
-void glance_at(struct glance *glance, const struct store_row *row, const char *styled)
+void glance_at(struct glance *glance, const char *id, const char *styled)
 {
+	const struct store_row *row = roster_running_row(glance->roster, id);
 	if (!row || !activity_differs(glance->deck, row, styled))
 		return;
 	if (!glance->is_running)

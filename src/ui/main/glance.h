@@ -12,12 +12,13 @@
 struct glance {
 	struct errands *errands;
 	struct deck *deck;
+	const struct roster *roster;
 	bool is_running;
 	/* The ids of sessions whose screen differed while a look ran, each once, in that order.
 	 * Each is looked at later: a screen that does not change again is not captured again. */
 	struct strvec missed;
 };
-/* styled: the screen as captured, with escape sequences.  row may be NULL: then nothing is done.
- * What the look has stored comes back through the roster. */
-void glance_at(struct glance *glance, const struct store_row *row, const char *styled);
+/* styled: the screen as captured, with escape sequences.  A session that does not run is left
+ * alone. What the look has stored comes back through the roster. */
+void glance_at(struct glance *glance, const char *id, const char *styled);
 void glance_free(struct glance *glance);

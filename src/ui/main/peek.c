@@ -2,9 +2,7 @@
 #include "ui/main/peek.h"
 
 #include "base/clock.h"
-#include "base/runner.h"
-#include "engine/terminal/bell.h"
-#include "engine/terminal/terminal.h"
+#include "ui/main/lens.h"
 
 #include <string.h>
 
@@ -18,22 +16,18 @@ enum {
 	TYPED_MS = 40,     /* between two looks while the user types there */
 	TIMEOUT_MS = 10000,
 	TREE_MS = 30000,
-	SCREEN_MAX = 4 << 20
 };
 
 struct peek {
 	struct errands *errands;
-	const struct roster *roster;
 	struct glance *glance;
-	const char *bell_program;
 	struct loop_source *timer;
 	bool is_waiting; /* the timer runs */
 	int64_t due_ms;  /* of the timer */
 	char *id;        /* whom the command that runs is about; NULL: none runs */
 	enum preview_kind kind;
-	struct bell *bell;        /* of the screen that is shown */
-	struct process_id server; /* whose screen that is */
-	int64_t looked_ms;        /* when that was last looked at */
+	struct lens lens;  /* of the screen that is shown */
+	int64_t looked_ms; /* when that was last looked at */
 	/* The tree that is looked at beside all others, which need not wait for it; NULL: none. */
 	char *tree_id;
 	int64_t tree_ms; /* when the last such look began */
@@ -129,35 +123,10 @@ static void run_command(struct peek *peek)
 
 /* ---- the screen ------------------------------------------------------------------------------- */
 
-static void run_tmux(struct peek *peek, const struct strvec *argv, runner_handler handler)
-{
-	const struct runner_request request = {
-		.child = {
-			.argv = (const char *const *)argv->items,
-			.new_session = true,
-			.outlives_us = true,
-			.max_output = SCREEN_MAX,
-		},
-		.timeout_ms = TIMEOUT_MS,
-	};
-	runner_start(peek->errands->loop, &request, handler, peek);
-}
-
-static void ignore(const struct child_result *result UNUSED, const struct error *failure UNUSED,
-		   void *context UNUSED)
-{
-}
-
+/* What is shown of it is not followed any more. */
 static void end_bell(struct peek *peek)
 {
-	cleanup_strvec struct strvec argv = { 0 };
-	if (!peek->bell)
-		return;
-	if (bell_end_argv(peek->bell, &argv))
-		run_tmux(peek, &argv, ignore);
-	bell_close(TAKE_PTR(peek->bell));
-	/* What is shown of it is not followed any more. */
-	preview_of(peek)->is_stale = true;
+	preview_of(peek)->is_stale |= lens_close(&peek->lens);
 }
 
 static void on_ring(void *context)
@@ -173,8 +142,7 @@ static void on_screen(const struct child_result *result, const struct error *fai
 	struct peek *peek = context;
 	if (result && result->exit_status == 0) {
 		show(peek, strbuf_text(&result->output));
-		glance_at(peek->glance, roster_running_row(peek->roster, peek->id),
-			  strbuf_text(&result->output));
+		glance_at(peek->glance, peek->id, strbuf_text(&result->output));
 		end_command(peek);
 	} else {
 		/* agentdeck says why in its words, or what the last ones were. */
@@ -182,33 +150,11 @@ static void on_screen(const struct child_result *result, const struct error *fai
 	}
 }
 
-/* False: the session has no screen that can be looked at. */
-static bool look_at_screen(struct peek *peek)
-{
-	cleanup_strvec struct strvec argv = { 0 };
-	const struct store_row *row = roster_running_row(peek->roster, peek->id);
-	if (peek->bell && (!row || !process_same(&row->run.server, &peek->server)))
-		end_bell(peek);
-	if (!row || !row->run.socket || !row->run.directory ||
-	    terminal_check(row->run.socket, NULL) < 0)
-		return false;
-	peek->server = row->run.server;
-	const struct bell_wish wish = { row->id, row->run.socket, row->run.directory,
-					peek->bell_program };
-	if (!peek->bell &&
-	    bell_open(peek->errands->loop, &wish, on_ring, peek, &peek->bell, NULL) < 0)
-		return false;
-	peek->looked_ms = clock_ms();
-	bell_look_argv(peek->bell, &argv);
-	run_tmux(peek, &argv, on_screen);
-	return true;
-}
-
 /* ---- when ------------------------------------------------------------------------------------- */
 
 static bool is_rung_for(const struct peek *peek, const char *id)
 {
-	return peek->bell && id && streq(bell_id(peek->bell), id) &&
+	return peek->lens.bell && id && streq(bell_id(peek->lens.bell), id) &&
 	       preview_of(peek)->kind == PREVIEW_SCREEN;
 }
 
@@ -217,7 +163,7 @@ static void on_rest(void *context)
 	struct peek *peek = context;
 	const char *id = wanted_id(peek);
 	peek->is_waiting = false;
-	if (peek->bell && !is_rung_for(peek, id))
+	if (peek->lens.bell && !is_rung_for(peek, id))
 		end_bell(peek);
 	if (peek->id || !preview_is_due(preview_of(peek), id))
 		return;
@@ -229,14 +175,16 @@ static void on_rest(void *context)
 	peek->kind = preview_of(peek)->kind;
 	/* What happens from now on is not in it. */
 	preview_of(peek)->is_stale = false;
-	if (peek->kind != PREVIEW_SCREEN || !look_at_screen(peek))
+	if (peek->kind == PREVIEW_SCREEN && lens_look(&peek->lens, id))
+		peek->looked_ms = clock_ms();
+	else
 		run_command(peek);
 }
 
 void peek_settle(struct peek *peek)
 {
 	const char *id = wanted_id(peek);
-	if (peek->bell && !is_rung_for(peek, id))
+	if (peek->lens.bell && !is_rung_for(peek, id))
 		end_bell(peek);
 	if (!preview_is_due(preview_of(peek), id))
 		return;
@@ -258,13 +206,15 @@ void peek_rest(struct peek *peek)
 	end_bell(peek);
 }
 
-int peek_new(struct glance *glance, const struct roster *roster, const char *bell,
-	     struct peek **ret, struct error *err)
+int peek_new(struct glance *glance, struct peek **ret, struct error *err)
 {
 	struct peek *peek = xcalloc(1, sizeof(*peek));
-	*peek = (struct peek){
-		.errands = glance->errands, .glance = glance, .roster = roster, .bell_program = bell
-	};
+	*peek = (struct peek){ .errands = glance->errands,
+			       .glance = glance,
+			       .lens = { .glance = glance,
+					 .on_ring = on_ring,
+					 .on_screen = on_screen,
+					 .context = peek } };
 	if (loop_add_timer(peek->errands->loop, INT64_MAX, on_rest, peek, &peek->timer, err) < 0) {
 		free(peek);
 		return -1;

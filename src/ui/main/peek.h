@@ -6,17 +6,12 @@
  */
 #pragma once
 
-#include "engine/roster/roster.h"
 #include "ui/main/glance.h"
 
 struct peek;
-/* What is given outlives it.  bell: the program of engine/terminal/bell.h.  *ret is the caller's;
- * it ends before the loop. */
-int peek_new(struct glance *glance, const struct roster *roster, const char *bell,
-	     struct peek **ret, struct error *err);
+/* The glance outlives it.  *ret is the caller's; it ends before the loop. */
+int peek_new(struct glance *glance, struct peek **ret, struct error *err);
 void peek_free(struct peek *peek);
-CLEANUP_OF(peek_freep, struct peek, peek_free);
-#define cleanup_peek CLEANUP(peek_freep)
 
 /* After each frame: the selected session may be another one. */
 void peek_settle(struct peek *peek);

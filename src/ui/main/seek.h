@@ -11,8 +11,6 @@ struct seek;
 /* The errands outlive it.  *ret is the caller's; it ends before the loop. */
 int seek_new(struct errands *errands, struct seek **ret, struct error *err);
 void seek_free(struct seek *seek);
-CLEANUP_OF(seek_freep, struct seek, seek_free);
-#define cleanup_seek CLEANUP(seek_freep)
 
 /* After each frame: the search may be another one. */
 void seek_settle(struct seek *seek);
