@@ -294,23 +294,29 @@ static int begin(struct edit *edit, struct json_object *value, struct error *err
 	return r;
 }
 
+/* Take this document, if it says what is expected. */
+static bool accept(const struct edit *edit, struct strbuf *result, struct strbuf *ret)
+{
+	cleanup_json struct json_object *found = NULL;
+	if (toml_parse(strbuf_text(result), result->length, "", &found, NULL) < 0)
+		return false;
+	drop_empty_tables(found, edit->change->parts, 0);
+	if (!json_object_equal(found, edit->expected))
+		return false;
+	*ret = *result;
+	*result = (struct strbuf){ 0 };
+	return true;
+}
+
 /* Take the document with this text in place of these bytes, if it says what is expected. */
 static bool splice(const struct edit *edit, struct span span, const char *text, struct strbuf *ret)
 {
 	const struct lines *lines = &edit->lines;
 	cleanup_strbuf struct strbuf result = { 0 };
-	cleanup_json struct json_object *found = NULL;
 	strbuf_add(&result, lines->text, span.start);
 	strbuf_adds(&result, text);
 	strbuf_add(&result, lines->text + span.end, lines->length - span.end);
-	if (toml_parse(strbuf_text(&result), result.length, "", &found, NULL) < 0)
-		return false;
-	drop_empty_tables(found, edit->change->parts, 0);
-	if (!json_object_equal(found, edit->expected))
-		return false;
-	*ret = result;
-	result = (struct strbuf){ 0 };
-	return true;
+	return accept(edit, &result, ret);
 }
 
 /* None of the tries was right. */
@@ -450,6 +456,118 @@ int toml_unset(const struct toml_change *change, struct strbuf *ret, struct erro
 		if (line->kind == LINE_ENTRY &&
 		    is_path(&line->path, change->parts, change->parts->count) &&
 		    splice(&edit, (struct span){ line->start, line->start }, "# ", ret))
+			return 0;
+	}
+	return refuse(change, err);
+}
+
+/* --- a whole table ------------------------------------------------------------------------------ */
+
+/* The document without the table or, with a name, with it under that name. */
+static int begin_table(struct edit *edit, const char *name, struct error *err)
+{
+	const struct toml_change *change = edit->change;
+	const struct strvec *parts = change->parts;
+	struct json_object *table, *value;
+	edit->lines.text = change->length ? change->text : "";
+	edit->lines.length = change->length;
+	if (toml_parse(change->text, change->length, change->what, &edit->expected, err) < 0)
+		return -1;
+	table = edit->expected;
+	for (size_t i = 0; i + 1 < parts->count; i++)
+		if (!json_object_object_get_ex(table, parts->items[i], &table))
+			return TOML_KEY_ABSENT;
+	const char *old = parts->items[parts->count - 1];
+	if (!json_object_object_get_ex(table, old, &value) ||
+	    !json_object_is_type(value, json_type_object))
+		return TOML_KEY_ABSENT;
+	if (name)
+		json_object_object_add(table, name, json_object_get(value));
+	json_object_object_del(table, old);
+	drop_empty_tables(edit->expected, parts, 0);
+	read_lines(&edit->lines);
+	return 0;
+}
+
+static bool is_below(const struct strvec *path, const struct strvec *parts)
+{
+	return path->count >= parts->count &&
+	       is_path(&(struct strvec){ .items = path->items, .count = parts->count }, parts,
+		       parts->count);
+}
+
+static bool ends_blank(const struct strbuf *text)
+{
+	return text->length == 0 || ends_with(text->data, "\n\n") ||
+	       ends_with(text->data, "\n\r\n");
+}
+
+/* Add all lines that are not the table's.  Of two empty lines around it, one is enough. */
+static void keep_others(const struct edit *edit, struct strbuf *ret)
+{
+	const struct lines *lines = &edit->lines;
+	size_t begin = lines->begin; /* of the comments and empty lines before a line */
+	bool is_ours = false;
+	strbuf_add(ret, lines->text, begin);
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct line *line = &lines->items[i];
+		const bool was_ours = is_ours;
+		const bool is_blank = strchr("\r\n", lines->text[line->start]);
+		if (is_ours && begin == line->start && is_blank && ends_blank(ret))
+			begin = line->end;
+		if (line->kind < LINE_HEADER)
+			continue;
+		if (line->kind != LINE_OTHER)
+			is_ours = is_below(&line->path, edit->change->parts);
+		if (!was_ours || !is_ours || line->kind == LINE_HEADER)
+			strbuf_add(ret, lines->text + begin, line->start - begin);
+		if (!is_ours)
+			strbuf_add(ret, lines->text + line->start, line->end - line->start);
+		begin = line->end;
+	}
+	strbuf_add(ret, lines->text + begin, lines->length - begin);
+}
+
+int toml_remove_table(const struct toml_change *change, struct strbuf *ret, struct error *err)
+{
+	cleanup_edit struct edit edit = { .change = change };
+	cleanup_strbuf struct strbuf result = { 0 };
+	const int r = begin_table(&edit, NULL, err);
+	if (r != 0)
+		return r;
+	keep_others(&edit, &result);
+	return accept(&edit, &result, ret) ? 0 : refuse(change, err);
+}
+
+/* A quoted part of the header can have a "]". */
+static bool rename_header(const struct edit *edit, const struct line *line, const char *header,
+			  struct strbuf *ret)
+{
+	const char *text = edit->lines.text;
+	const char *open = memchr(text + line->start, '[', line->end - line->start);
+	for (size_t at = line->start; open && at < line->end; at++)
+		if (text[at] == ']' &&
+		    splice(edit, (struct span){ (size_t)(open - text) + 1, at }, header, ret))
+			return true;
+	return false;
+}
+
+int toml_rename_table(const struct toml_change *change, const char *name, struct strbuf *ret,
+		      struct error *err)
+{
+	cleanup_edit struct edit edit = { .change = change };
+	cleanup_strvec struct strvec parts = { 0 };
+	const int r = begin_table(&edit, name, err);
+	if (r != 0)
+		return r;
+	strvec_push_all(&parts, change->parts);
+	replace_string(&parts.items[parts.count - 1], name);
+	cleanup_free char *header = toml_join_key(&parts, 0);
+	for (size_t i = 0; i < edit.lines.count; i++) {
+		const struct line *line = &edit.lines.items[i];
+		if (line->kind == LINE_HEADER &&
+		    is_path(&line->path, change->parts, change->parts->count) &&
+		    rename_header(&edit, line, header, ret))
 			return 0;
 	}
 	return refuse(change, err);

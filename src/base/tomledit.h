@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Change one key of a TOML document and leave every other byte as it is: comments, order, blanks
- * and line ends.  toml++ reads, but does not keep comments.
+ * Change one key or table of a TOML document and leave every other byte as it is: comments, order,
+ * blanks and line ends.  toml++ reads, but does not keep comments.
  *
  * It looks for a line that has the key alone, or where one can be added.  The result is parsed, and
  * must be the old document with this one change, or the change is refused.
@@ -43,3 +43,12 @@ int toml_set(const struct toml_change *change, const char *literal, struct strbu
  * it. Errors as of toml_set().  TOML_KEY_ABSENT: the document does not have the key. */
 enum { TOML_KEY_ABSENT = 1 };
 int toml_unset(const struct toml_change *change, struct strbuf *ret, struct error *err);
+
+/* Remove the table of this key: its header, its keys, what is below it, and the comments between
+ * them.  Comments above its header and behind its last key stay.  Errors as of toml_set().
+ * TOML_KEY_ABSENT: there is no such table. */
+int toml_remove_table(const struct toml_change *change, struct strbuf *ret, struct error *err);
+/* Change the last part of the key in the table's header.  Errors as of toml_set(), also for a table
+ * without a header.  TOML_KEY_ABSENT: there is no such table. */
+int toml_rename_table(const struct toml_change *change, const char *name, struct strbuf *ret,
+		      struct error *err);

@@ -28,6 +28,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 
 DEADLINE_S = 60
 UNREACHABLE, UNKNOWN = 69, 70
@@ -232,8 +233,7 @@ def case_a_command_runs_there(hosts):
         done = hosts.run(*words, environment=environment)
         expect(done.returncode == 0, done)
         [one] = json.loads(done.stdout)
-        expect(one.pop("via") == "gpu1" and "via_machine_id" in one, one)
-        one.pop("via_machine_id")
+        expect(one.pop("via") == "gpu1" and one.pop("via_machine_id") == machine_id(), one)
         expect([one] == here, f"{one} instead of {here}")
     expect(json.loads(hosts.run("list", "--json").stdout) == [], "this machine has the session, too")
     expect(json.loads(hosts.run("-H", "local", "list", "--json", environment={"AGENTDECK_HOST": "gpu1"}).stdout) == [], "local is not this machine")
@@ -249,7 +249,7 @@ def case_a_command_runs_there(hosts):
 def case_a_host_is_what_the_configuration_says(hosts):
     for text, told in (("[hosts]\ngpu1 = 1\n", "must be a table"), ('[hosts.local]\n', "not a valid name"), ('[hosts."a b"]\n', "not a valid name"),
                        ('[hosts.a]\nssh = "-oProxyCommand=x"\n', "a host, USER@HOST"), ('[hosts.a]\nprogram = "a; b"\n', "without blanks"),
-                       ("[hosts.a]\ntimeout = 0\n", "timeout"), ("[hosts.a]\nport = 22\n", "ssh, program and timeout")):
+                       ("[hosts.a]\ntimeout = 0\n", "timeout"), ("[hosts.a]\nport = 22\n", "ssh, program, timeout and machine_id")):
         hosts.settings(text)
         refused(hosts, 1, told, "config", "check")
     hosts.settings('[hosts.far]\nssh = "gpu1"\nprogram = "agentdeck"\ntimeout = 30\n')
@@ -370,6 +370,92 @@ def case_check_says_what_is_there(hosts):
     [gone, gpu1] = json.loads(hosts.run("host", "list", "--json").stdout)
     expect(gpu1["unreachable_since_at"] is None and gone["unreachable_since_at"], (gpu1, gone))
     expect(hosts.run("host", "list").stdout.count(b"\n") == 3, "host list")
+
+
+def config(hosts):
+    with open(hosts.near + "/config.toml", encoding="utf-8") as file:
+        return file.read()
+
+
+def machine_id():
+    """As docs/state-format.md has it."""
+    with open("/etc/machine-id", encoding="utf-8") as file:
+        return str(uuid.uuid5(uuid.UUID("a8415e0b-6c1d-4e72-9f30-27d584e913c6"), file.read().strip()))
+
+
+def case_a_host_is_added_as_it_is_found(hosts):
+    hosts.settings('[hosts]\n# gpu1 = { ssh = "ann@gpu1.example.org" }')
+    before = config(hosts)
+    refused(hosts, 64, "not a name for a host", "host", "add", "local")
+    refused(hosts, 64, "is no destination", "host", "add", "gpu1", "a;b")
+    hosts.down()
+    refused(hosts, UNREACHABLE, "gpu1 was not added: gpu1 is unreachable (since ", "host", "add", "gpu1")
+    hosts.up()
+    message = refused(hosts, 1, "gpu1 was not added", "host", "add", "gpu1", "--program", "/nowhere/agentdeck")
+    system = os.uname()
+    expect(f"gpu1 is a host (Linux {system.machine}, tmux " in message and f"{system.machine}.tar.gz" in message, message)
+    expect(config(hosts) == before, "a host that was not added is written")
+    done = hosts.run("host", "add", "gpu1")
+    expect(done.returncode == 0 and b"gpu1: agentdeck " in done.stdout and b"\n  no supervisor runs there" in done.stdout, done)
+    expect(config(hosts) == before + f'\n\n[hosts.gpu1]\nssh = "gpu1"\nmachine_id = "{machine_id()}"\n', config(hosts))
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+    refused(hosts, 1, "there is a host 'gpu1' (ssh gpu1)", "host", "add", "gpu1")
+    done = hosts.run("host", "add", "gpu1", "127.0.0.1", "--timeout", "20", "--again", "--json")
+    added = json.loads(done.stdout)
+    expect(added["success"] and added["machine_id"] == added["known_machine_id"] == machine_id() and not added["is_another_machine"], added)
+    expect(config(hosts) == before + f'\n\n[hosts.gpu1]\nssh = "127.0.0.1"\nmachine_id = "{machine_id()}"\ntimeout = 20\n', config(hosts))
+    write(hosts.near + "/config.toml", "hosts = { b = {} }\n")
+    refused(hosts, 1, "its hosts are on one line: add gpu1 with agentdeck config edit", "host", "add", "gpu1")
+
+
+def case_doctor_there_is_heard(hosts):
+    fake(hosts, {"frame": "data", "id": "1", "stream": "output", "text": '[{"check": "tmux", "verdict": "error", "reason": "\\u001b[2Jgone"}, {"check": "linger", "verdict": "error", "reason": "linger"}]\n'},
+         {"frame": "exit", "id": "1", "status": 1})
+    hosts.settings("")
+    done = hosts.run("host", "add", "gpu1", "--program", hosts.path + "/fake")
+    expect(done.returncode == 0 and b"  tmux: \\033[2Jgone\n" in done.stdout and b"  linger:" not in done.stdout, done)
+    expect("machine_id" not in config(hosts), "what is no machine id was written")
+
+
+def case_another_machine_is_only_read(hosts):
+    hosts.there("add", hosts.path + "/work", "-t", "api", "--agent", "demo")
+    hosts.settings(f'[hosts.gpu1]\nmachine_id = "{uuid.UUID(int=0)}" # before\n')
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+    text, status = on_terminal(hosts, "attach", "gpu1:api")
+    expect(status == 1 and b"gpu1 is another machine than before" in text, (status, text))
+    for words in (("stop", "gpu1:api"), ("exec", "gpu1:api", "--", "true"), ("-H", "gpu1", "launch", "/tmp")):
+        refused(hosts, 1, "gpu1 is another machine than before", *words)
+    message = refused(hosts, UNREACHABLE, "gpu1 is another machine", "host", "check")
+    expect("gpu1: agentdeck" in message and "host add gpu1 --again" in message, message)
+    done = hosts.run("host", "add", "gpu1", "--again")
+    expect(done.returncode == 0 and b"another machine than before" in done.stdout, done)
+    expect(config(hosts).endswith(f'machine_id = "{machine_id()}" # before\nssh = "gpu1"\n'), config(hosts))
+    expect(hosts.run("rename", "gpu1:api", "new").returncode == 0, "rename")
+    fake(hosts)
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/fake"\nmachine_id = "{machine_id()}"\n')
+    refused(hosts, 1, "its machine id is not known", "-H", "gpu1", "launch", "/tmp")
+
+
+def case_a_host_is_renamed_and_removed(hosts):
+    hosts.settings("[hosts.gpu1] # big\n# its time\ntimeout = 30\n\n# the others\n[hosts.other]\n")
+    hosts.there("add", hosts.path + "/work", "-t", "api", "--agent", "demo")
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+    refused(hosts, 1, "there is a host 'other'", "host", "rename", "gpu1", "other")
+    refused(hosts, 64, "not a name", "host", "rename", "gpu1", "local")
+    refused(hosts, 2, "there is no host 'gone'", "host", "rename", "gone", "x")
+    done = hosts.run("host", "rename", "gpu1", "big", "--json")
+    expect(json.loads(done.stdout)["old_name"] == "gpu1", done)
+    expect(config(hosts).endswith('[hosts.big] # big\n# its time\ntimeout = 30\nssh = "gpu1"\n\n# the others\n[hosts.other]\n'), config(hosts))
+    wait_for(lambda: not hosts.masters(), "its connection is left")
+    expect(b"api" in hosts.run("-H", "big", "list").stdout, "list")
+    refused(hosts, 2, "there is no host 'gpu1'", "host", "remove", "gpu1")
+    done = hosts.run("host", "remove", "big")
+    expect(done.returncode == 0 and b"its sessions are as they were" in done.stdout, done)
+    expect(config(hosts).endswith("linger = false\n\n# the others\n[hosts.other]\n"), config(hosts))
+    wait_for(lambda: not hosts.masters(), "its connection is left")
+    expect([one["title"] for one in json.loads(hosts.there("list", "--json"))] == ["api"], "its session")
+    write(hosts.near + "/config.toml", "hosts = { gpu1 = {}, b = {} }\n")
+    refused(hosts, 1, "with agentdeck config edit", "host", "remove", "gpu1")
 
 
 def case_down_is_one_status_with_since_when(hosts):

@@ -339,6 +339,17 @@ cp "$root/deck/config.toml" "$root/config"
 printf '[hosts.gone]\nssh = "ssh://127.0.0.1:1"\n' >>"$root/deck/config.toml"
 holds 0 'host list'
 holds 69 'host check'
+holds 0 'host rename' gone away
+holds 0 'host remove' away
+mkdir "$root/bin"
+# It connects to this machine, whatever the host.
+printf '#!/bin/sh\ncase " $* " in *" -fN "*) exit 0 ;; esac\nexec agentdeck serve --stdio\n' >"$root/bin/ssh"
+chmod +x "$root/bin/ssh"
+old_path=$PATH
+PATH=$root/bin:$PATH
+holds 0 'host add' gpu1
+holds 0 'host check'
+PATH=$old_path
 mv "$root/config" "$root/deck/config.toml"
 holds 0 'role untrust' "$root/role"
 echo '{}' >"$root/refused/.devcontainer/devcontainer.json"

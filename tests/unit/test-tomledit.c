@@ -145,6 +145,66 @@ static void the_only_key_of_a_table_can_be_unset(void **state UNUSED)
 	assert_change("t.a = 1\n[u]\n", "t.a", NULL, "# t.a = 1\n[u]\n");
 }
 
+/* name NULL: remove it. */
+static int try_table(const char *text, const char *key, const char *name, struct strbuf *ret,
+		     struct error *err)
+{
+	cleanup_strvec struct strvec parts = { 0 };
+	assert_int_equal(toml_split_key(key, &parts, NULL), 0);
+	const struct toml_change change = { text, strlen(text), "c.toml", &parts, "in an editor" };
+	return name ? toml_rename_table(&change, name, ret, err)
+		    : toml_remove_table(&change, ret, err);
+}
+
+static void assert_table(const char *text, const char *key, const char *name, const char *expected)
+{
+	cleanup_strbuf struct strbuf result = { 0 };
+	cleanup_error struct error err = { 0 };
+	if (try_table(text, key, name, &result, &err) != 0)
+		fail_msg("%s: %s", key, err.message ? err.message : "absent");
+	assert_string_equal(strbuf_text(&result), expected);
+}
+
+static void a_table_is_removed_with_its_keys(void **state UNUSED)
+{
+	assert_table("[h.a]\n", "h.a", NULL, "");
+	assert_table("x = 1\n\n[h.a]\ns = 1 # s\n\n# t = 2\nu = [\n1,\n]\n\n# b\n[h.b]\n", "h.a",
+		     NULL, "x = 1\n\n# b\n[h.b]\n");
+	assert_table("# mine\n[h.a]\ns = 1\n# end\n", "h.a", NULL, "# mine\n# end\n");
+	assert_table("[h.a]\n[h.b]\n[h.a.c]\nx = 1\n[h.ab]\n", "h.a", NULL, "[h.b]\n[h.ab]\n");
+	assert_table("[h.b]\r\ns = 1\r\n\r\n[h.a]\r\ns = 1\r\n\r\n[h.c]\r\n", "h.a", NULL,
+		     "[h.b]\r\ns = 1\r\n\r\n[h.c]\r\n");
+	assert_table("[h]\na.s = 1\na.t = 2\nb.s = 1\n", "h.a", NULL, "[h]\nb.s = 1\n");
+	assert_table("h.a = { s = 1 } # why\n[t]\n", "h.a", NULL, "[t]\n");
+	assert_table("[h.\"a\"]\ns = 1\n[[x]]\ns = 1", "h.a", NULL, "[[x]]\ns = 1");
+	/* Not inside of a text. */
+	assert_table("t = \"\"\"\n[h.a]\n\"\"\"\n[h.b]\n[h.a]\n", "h.b", NULL,
+		     "t = \"\"\"\n[h.a]\n\"\"\"\n[h.a]\n");
+}
+
+static void a_table_is_renamed_in_its_header(void **state UNUSED)
+{
+	assert_table("# a\n[ h.a ] # [a]\ns = 1\n[h.b]\n", "h.a", "c",
+		     "# a\n[h.c] # [a]\ns = 1\n[h.b]\n");
+	assert_table("[h.\"a]\"] # a\ns = 1", "h.\"a]\"", "c", "[h.c] # a\ns = 1");
+	assert_table("[h.a]\n", "h.a", "b c", "[h.\"b c\"]\n");
+}
+
+static void a_table_that_shares_its_lines_is_refused(void **state UNUSED)
+{
+	cleanup_strbuf struct strbuf result = { 0 };
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(try_table("h = { a = {}, b = {} }\n", "h.a", NULL, &result, &err), -1);
+	assert_string_equal(err.message, "c.toml: h.a has no line to itself, or can have none: "
+					 "change it in an editor");
+	error_clear(&err);
+	assert_int_equal(try_table("[h]\na.s = 1\n", "h.a", "b", &result, &err), -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_int_equal(try_table("[h.b]\n", "h.a", NULL, &result, NULL), TOML_KEY_ABSENT);
+	assert_int_equal(try_table("h = 1\n", "h.a", NULL, &result, NULL), TOML_KEY_ABSENT);
+	assert_int_equal(try_table("h.a = 1\n", "h.a", NULL, &result, NULL), TOML_KEY_ABSENT);
+}
+
 static void arrays_of_tables_are_left_alone(void **state UNUSED)
 {
 	assert_change("[[x]]\na = 1\n[[x]]\na = 2\n", "b", "3",
@@ -216,6 +276,9 @@ int main(void)
 		cmocka_unit_test(line_ends_stay_as_they_are),
 		cmocka_unit_test(what_is_unset_becomes_a_comment),
 		cmocka_unit_test(the_only_key_of_a_table_can_be_unset),
+		cmocka_unit_test(a_table_is_removed_with_its_keys),
+		cmocka_unit_test(a_table_is_renamed_in_its_header),
+		cmocka_unit_test(a_table_that_shares_its_lines_is_refused),
 		cmocka_unit_test(arrays_of_tables_are_left_alone),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(a_key_has_parts),

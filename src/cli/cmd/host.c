@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/host.h"
+
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
-#include "engine/hosts/hosts.h"
 
 #include "base/clock.h"
 
@@ -12,6 +13,7 @@ static void add_remote(struct json_object *object, struct app *app, const struct
 	json_set_string(object, "ssh", remote->ssh);
 	json_set_string(object, "program", remote->program);
 	json_set_int(object, "timeout_s", remote->timeout_s);
+	json_set_string(object, "known_machine_id", remote->machine_id);
 	json_set_time(object, "unreachable_since_at", hosts_unreachable_since(&app->deck, remote));
 }
 
@@ -61,7 +63,7 @@ static const struct {
 	{ "supervised", "no supervisor runs there: what ends unexpectedly is not restarted" },
 };
 
-static void say_host(const struct remote *remote, const struct link_hello *hello)
+void host_say(const struct remote *remote, const struct link_hello *hello)
 {
 	struct json_object *kept = json_get_object(hello->facts, "promises");
 	say("%s: agentdeck %s, %s on %s", remote->name, hello->version,
@@ -71,12 +73,11 @@ static void say_host(const struct remote *remote, const struct link_hello *hello
 			say("  %s", promises[i].lacks);
 }
 
-/* hello NULL: there is none, and problem says why. */
-static void print_host(struct app *app, const struct remote *remote, const struct link_hello *hello,
-		       const char *problem, size_t index)
+struct json_object *host_json(struct app *app, const struct remote *remote,
+			      const struct link_hello *hello, const char *problem)
 {
 	struct json_object *kept = hello ? json_get_object(hello->facts, "promises") : NULL;
-	cleanup_json struct json_object *object = json_object_new_object();
+	struct json_object *object = json_object_new_object();
 	add_remote(object, app, remote);
 	json_set_bool(object, "is_reachable", hello);
 	json_set_string(object, "problem", problem);
@@ -86,34 +87,48 @@ static void print_host(struct app *app, const struct remote *remote, const struc
 	for (size_t i = 0; i < ARRAY_SIZE(promises); i++)
 		json_set_bool(object, promises[i].name,
 			      json_get_bool(kept, promises[i].name, false));
-	print_json_element(object, index);
+	return object;
 }
 
-/* Returns whether it answers. */
+int host_find(struct app *app, const char *name, const struct remote **ret, struct error *err)
+{
+	cleanup_free char *shown = visible(name);
+	*ret = remotes_find(&app->deck.settings.hosts, name);
+	return *ret ? 0
+		    : error_set(err, ERROR_NOT_FOUND,
+				"there is no host '%s': agentdeck host list shows them", shown);
+}
+
+/* Returns whether it answers, and is the right machine. */
 static bool check(struct app *app, const struct remote *remote, size_t index)
 {
 	cleanup_error struct error err = { 0 };
 	cleanup_link struct link *link = NULL;
-	const bool answers = hosts_open(&app->deck, remote, &link, &err) == 0;
-	if (app->json)
-		print_host(app, remote, answers ? link_hello(link) : NULL, err.message, index);
-	else if (answers)
-		say_host(remote, link_hello(link));
-	else
-		say("%s", err.message);
-	return answers;
+	const bool is_fine = hosts_open(&app->deck, remote, &link, &err) == 0 &&
+			     hosts_check_machine(remote, link, &err) == 0;
+	const struct link_hello *hello = link ? link_hello(link) : NULL;
+	if (app->json) {
+		cleanup_json struct json_object *object = host_json(app, remote, hello,
+								    err.message);
+		print_json_element(object, index);
+		return is_fine;
+	}
+	if (hello)
+		host_say(remote, hello);
+	if (!is_fine)
+		say("%s%s", hello ? "  " : "", err.message);
+	return is_fine;
 }
 
 static int cmd_host_check(struct app *app, struct error *err)
 {
 	const struct remotes *remotes = &app->deck.settings.hosts;
 	const struct strvec *named = &app->operands;
+	const struct remote *remote;
 	bool all = true;
 	for (size_t i = 0; i < named->count; i++)
-		if (!remotes_find(remotes, named->items[i]))
-			return error_set(err, ERROR_NOT_FOUND,
-					 "there is no host '%s': agentdeck host list shows them",
-					 named->items[i]);
+		if (host_find(app, named->items[i], &remote, err) < 0)
+			return -1;
 	for (size_t i = 0; i < named->count; i++)
 		all &= check(app, remotes_find(remotes, named->items[i]), i);
 	for (size_t i = 0; !named->count && i < remotes->count; i++)

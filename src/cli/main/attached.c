@@ -86,16 +86,17 @@ static int show(struct attached *attached, struct error *err)
 					   .ends = &attached->ends_ssh };
 	int status = REATTACH_SSH_FAILED;
 	attached->ends_ssh = false;
-	const bool answers = hosts_ssh_argv(order->deck, order->remote, SSH_TERMINAL, order->words,
-					    &argv);
+	int r = hosts_ssh_argv(order->deck, order->remote, SSH_TERMINAL, order->words, &argv, err);
+	if (r < 0)
+		return -1;
+	const bool answers = r == 0;
 	/* Only at the beginning may ssh ask its user for something. */
 	if (!answers && attached->state.is_ours) {
 		step(attached, REATTACH_ENDED, status);
 		return 0;
 	}
 	attached->state.is_ours = answers;
-	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, &watch,
-				       &status, err);
+	r = child_foreground((const char *const *)strvec_argv(&argv), NULL, &watch, &status, err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
 	if (r < 0)

@@ -212,7 +212,8 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 	cleanup_link struct link *link = NULL;
 	cleanup_error struct error why = { 0 };
 	int status;
-	if (hosts_open(deck, remote, &link, err) < 0)
+	if (hosts_open(deck, remote, &link, err) < 0 ||
+	    (app->kind == COMMAND_CHANGES && hosts_check_machine(remote, link, err) < 0))
 		return -1;
 	const struct far_order order = { .link = link,
 					 .words = words,
@@ -241,10 +242,11 @@ static int run_by_ssh(const struct app *app, struct deck *deck, const struct rem
 	const bool runs_program = app->command->flags & HAS_REST;
 	int status = 0;
 	/* The pipes of a program stay pipes; the others say themselves what they need. */
-	(void)hosts_ssh_argv(deck, remote,
-			     runs_program && !(is_terminal && isatty(STDOUT_FILENO)) ? SSH_PIPES
-										     : SSH_TERMINAL,
-			     words, &argv);
+	if (hosts_ssh_argv(deck, remote,
+			   runs_program && !(is_terminal && isatty(STDOUT_FILENO)) ? SSH_PIPES
+										   : SSH_TERMINAL,
+			   words, &argv, err) < 0)
+		return -1;
 	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
 				       err);
 	if (r == CHILD_NOT_INSTALLED)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "driver/link/ssh.h"
+#include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -216,11 +217,6 @@ static void take(struct link *link, const struct link_frame *frame)
 		link->status = (int)frame->status;
 }
 
-static bool is_machine_id(const char *text)
-{
-	return strlen(text) == 32 && !text[strspn(text, "0123456789abcdef")];
-}
-
 static void greet(struct link *link, const struct link_frame *frame)
 {
 	const int64_t newest = json_get_int(frame->facts, "newest", 0);
@@ -228,7 +224,7 @@ static void greet(struct link *link, const struct link_frame *frame)
 	struct json_object *answer = json_object_new_object();
 	link->hello = (struct link_hello){
 		.version = json_get_string(frame->facts, "version", ""),
-		.machine_id = is_machine_id(machine) ? machine : NULL,
+		.machine_id = naming_is_uuid(machine) ? machine : NULL,
 		.facts = json_object_get(frame->facts),
 	};
 	json_set_int(answer, "protocol", newest < LINK_NEWEST ? newest : LINK_NEWEST);

@@ -12,7 +12,7 @@ struct link;
 /* What the other side says about itself.  Only for people and for comparison. */
 struct link_hello {
 	const char *version;    /* of its agentdeck, or "" */
-	const char *machine_id; /* 32 hexadecimal digits, or NULL */
+	const char *machine_id; /* a UUID, or NULL */
 	struct json_object *facts;
 };
 

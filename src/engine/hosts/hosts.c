@@ -17,7 +17,9 @@ enum {
 	NAME_DIGITS = 16,
 	WARM_SHARE = 3, /* of the timeout: for a connection that is there */
 	SCOPE_MS = 5000,
-	CHECK_MS = 3000
+	CHECK_MS = 3000,
+	SYSTEM_MS = 10000,
+	LINE_SHOWN = 100
 };
 
 /* The files of a host in our runtime directory. */
@@ -244,8 +246,59 @@ bool hosts_check(struct deck *deck, const struct remote *remote)
 	return false;
 }
 
-bool hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
-		    const struct strvec *words, struct strvec *ret)
+int hosts_check_machine(const struct remote *remote, const struct link *link, struct error *err)
+{
+	const char *found = link_hello(link)->machine_id;
+	if (!remote->machine_id || streq(or_empty(found), remote->machine_id))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "%s is another machine than before: its machine id is %s, and config.toml "
+			 "has %s, so that only commands that read run there; if that is right: "
+			 "agentdeck host add %s --again",
+			 remote->name, found ? found : "not known", remote->machine_id,
+			 remote->name);
+}
+
+int hosts_ask_system(const struct deck *deck, const struct remote *remote, char **ret,
+		     struct error *err)
+{
+	cleanup_files struct files files;
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_strbuf struct strbuf system = { 0 };
+	files_open(deck, remote, &files);
+	if (!has_socket(&files))
+		return HOSTS_SILENT;
+	/* What every shell understands. */
+	ssh_argv(SSH_LINK, remote, files.control, "uname -sm; tmux -V", &argv);
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
+					       .new_session = true };
+	if (child_run(&request, SYSTEM_MS, &result, err) < 0)
+		return -1;
+	/* The files of a login may print more. */
+	for (char *rest = result.output.data, *line; (line = strsep(&rest, "\n"));)
+		if (starts_with(line, "Linux ") || starts_with(line, "tmux ")) {
+			line[strnlen(line, LINE_SHOWN)] = '\0';
+			strbuf_adds(&system, system.length ? ", " : "");
+			strbuf_add_visible(&system, line);
+		}
+	if (!system.length)
+		return HOSTS_SILENT;
+	*ret = strbuf_take(&system);
+	return 0;
+}
+
+void hosts_end(const struct deck *deck, const struct remote *remote)
+{
+	cleanup_files struct files files;
+	files_open(deck, remote, &files);
+	if (has_socket(&files))
+		ssh_end_master(remote, files.control);
+	(void)unlinkat(files.directory, files.since, 0);
+}
+
+int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
+		   const struct strvec *words, struct strvec *ret, struct error *err)
 {
 	cleanup_files struct files files;
 	cleanup_link struct link *link = NULL;
@@ -257,6 +310,8 @@ bool hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mod
 	/* Only a connection that answers is used: ssh would wait for it without end.  ssh itself
 	 * may ask for a password. */
 	const bool answers = open_any(deck, remote, &files, &link, NULL) == 0;
+	if (answers && hosts_check_machine(remote, link, err) < 0)
+		return -1;
 	ssh_argv(mode, remote, answers ? files.control : NULL, command.data, ret);
-	return answers;
+	return answers ? 0 : HOSTS_SILENT;
 }

@@ -22,8 +22,20 @@ int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *re
  * that does not answer within 3 s takes no more commands.  True also if there is none. */
 bool hosts_check(struct deck *deck, const struct remote *remote);
 
+/* ERROR_INVALID: config.toml names another machine, so that only what reads may run there. */
+int hosts_check_machine(const struct remote *remote, const struct link *link, struct error *err);
+
+/* What is a host where agentdeck does not start?  *ret: "Linux x86_64, tmux 3.3a", visible; the
+ * caller frees.  HOSTS_SILENT: ssh does not reach it. */
+enum { HOSTS_SILENT = 1 };
+int hosts_ask_system(const struct deck *deck, const struct remote *remote, char **ret,
+		     struct error *err);
+
+/* Let its connection take no more commands, and forget since when it does not answer. */
+void hosts_end(const struct deck *deck, const struct remote *remote);
+
 /* The command line of ssh for a command that has our own descriptors: SSH_TERMINAL or SSH_PIPES.
- * words: behind "agentdeck".  Returns whether the host has answered: else ssh makes a connection of
- * its own, and may ask for a password. */
-bool hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
-		    const struct strvec *words, struct strvec *ret);
+ * words: behind "agentdeck".  HOSTS_SILENT: the host has not answered, so that ssh makes a connection
+ * of its own, and may ask for a password.  Errors as of hosts_check_machine(). */
+int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
+		   const struct strvec *words, struct strvec *ret, struct error *err);

@@ -114,7 +114,8 @@ enum reattach_action reattach_next(struct reattach *reattach, enum reattach_even
 bool reattach_needs_user(const char *words)
 {
 	static const char *const refusals[] = { "Permission denied", "Host key verification failed",
-						"Too many authentication failures" };
+						"Too many authentication failures",
+						"is another machine than before" };
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
 		if (strstr(words, refusals[i]))
 			return true;

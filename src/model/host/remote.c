@@ -12,6 +12,7 @@ void remote_free(struct remote *remote)
 	free(remote->name);
 	free(remote->ssh);
 	free(remote->program);
+	free(remote->machine_id);
 }
 
 void remotes_free(struct remotes *remotes)
@@ -52,6 +53,7 @@ void remotes_add(struct remotes *remotes, const struct remote *remote)
 		.ssh = xstrdup(remote->ssh ? remote->ssh : remote->name),
 		.program = xstrdup(remote->program ? remote->program : REMOTE_PROGRAM),
 		.timeout_s = remote->timeout_s ? remote->timeout_s : REMOTE_TIMEOUT_S,
+		.machine_id = remote->machine_id ? xstrdup(remote->machine_id) : NULL,
 	};
 }
 

@@ -16,6 +16,7 @@ struct remote {
 	char *ssh;         /* the destination for ssh */
 	char *program;     /* of agentdeck there; a login's shell expands "~/" */
 	int64_t timeout_s; /* until its hello */
+	char *machine_id;  /* of the machine that its user means; NULL: any */
 };
 
 void remote_free(struct remote *remote);

@@ -2,6 +2,7 @@
 #include "model/settings/settings-internal.h"
 
 #include "model/host/remote.h"
+#include "model/session/naming.h"
 
 /* The keys of [hosts.NAME], and the variables in a struct remote. */
 static int store_host(const struct toml_document *document, const char *path, const char *name,
@@ -10,10 +11,15 @@ static int store_host(const struct toml_document *document, const char *path, co
 	const struct toml_key key = { .path = path, .min = 1, .max = REMOTE_TIMEOUT_MAX_S };
 	if (streq(name, "timeout"))
 		return toml_store_int(document, &key, value, &ret->timeout_s, err);
-	if (!streq(name, "ssh") && !streq(name, "program"))
-		return toml_error(document, path, err,
-				  "unknown key \"%s\": a host has ssh, program and timeout", path);
-	char **text = streq(name, "ssh") ? &ret->ssh : &ret->program;
+	char **text = streq(name, "ssh")          ? &ret->ssh
+		      : streq(name, "program")    ? &ret->program
+		      : streq(name, "machine_id") ? &ret->machine_id
+						  : NULL;
+	if (!text)
+		return toml_error(
+			document, path, err,
+			"unknown key \"%s\": a host has ssh, program, timeout and machine_id",
+			path);
 	if (toml_store_string(document, &key, value, text, err) < 0)
 		return -1;
 	if (text == &ret->ssh && !remote_is_destination(*text))
@@ -26,6 +32,10 @@ static int store_host(const struct toml_document *document, const char *path, co
 				  "%s is \"%s\": write a name, or a path that starts with \"/\" or "
 				  "\"~/\", without blanks",
 				  path, *text);
+	if (text == &ret->machine_id && !naming_is_uuid(*text))
+		return toml_error(document, path, err,
+				  "%s is \"%s\": it is what agentdeck host add has written", path,
+				  *text);
 	return 0;
 }
 

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/cmd/host.h"
+#include "cli/show/output.h"
+#include "engine/hosts/entry.h"
+
+#include "base/version.h"
+
+#include <string.h>
+
+enum { ANSWER_MAX = 1 << 20 };
+
+struct options {
+	const char *program;
+	int64_t timeout;
+	bool again;
+};
+
+static const struct command_option options[] = {
+	{ 0, "program", "PROGRAM", "agentdeck there: a name, or a path with / or ~/ first",
+	  TO_TEXT(program) },
+	{ 0, "timeout", "SECONDS", "until a host that does not answer is unreachable",
+	  TO_SECONDS(timeout, 1, REMOTE_TIMEOUT_MAX_S) },
+	{ 0, "again", NULL, "change the host of this name, also if it is another machine now",
+	  TO_FLAG(again) },
+	{ 0 },
+};
+
+/* ---- what doctor says there ------------------------------------------------------------------- */
+
+static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
+{
+	struct strbuf *answer = context;
+	if (stream == LINK_OUTPUT && answer->length + length <= ANSWER_MAX)
+		strbuf_add(answer, bytes, length);
+	return 0;
+}
+
+/* Of its checks, those that the hello does not answer. */
+static bool is_for_host(const char *check)
+{
+	static const char *const names[] = { "config", "state directory", "helpers", "agents",
+					     "tmux" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (streq(names[i], check))
+			return true;
+	return false;
+}
+
+/* What a session there would lack.  A doctor that says nothing is no reason against the host. */
+static void ask_doctor(struct link *link, struct strvec *ret)
+{
+	cleanup_strbuf struct strbuf answer = { 0 };
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_json struct json_object *found = NULL;
+	int status;
+	strvec_push_array(&words,
+			  (const char *const[]){ "-H", REMOTE_HERE, "doctor", "--json", NULL });
+	const struct link_request request = {
+		.words = &words, .input = -1, .on_bytes = keep_answer, .context = &answer
+	};
+	if (link_run(link, &request, &status, NULL) < 0 ||
+	    json_parse(strbuf_text(&answer), answer.length, "doctor", &found, NULL) < 0 ||
+	    !json_object_is_type(found, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(found); i++) {
+		struct json_object *row = json_object_array_get_idx(found, i);
+		const char *check = json_get_string(row, "check", "");
+		const char *verdict = json_get_string(row, "verdict", "");
+		if (is_for_host(check) && !streq(verdict, "ok"))
+			strvec_pushf(ret, "%s: %s", check, json_get_string(row, "reason", ""));
+	}
+}
+
+/* ---- the host --------------------------------------------------------------------------------- */
+
+/* What is not said stays as it was. */
+static int describe(struct app *app, struct remote *ret, struct error *err)
+{
+	const struct options *given = app->options;
+	const char *name = app->operands.items[0];
+	const char *ssh = app->operands.count > 1 ? app->operands.items[1] : NULL;
+	const struct remote *old = remotes_find(&app->deck.settings.hosts, name);
+	cleanup_free char *shown = visible(name), *destination = visible(or_empty(ssh));
+	if (!remote_is_name(name))
+		return error_set(err, ERROR_USAGE,
+				 "'%s' is not a name for a host: use letters, digits, \"_\", "
+				 "\".\" and \"-\"; \"local\" is this machine",
+				 shown);
+	if (old && !given->again)
+		return error_set(err, ERROR_EXISTS,
+				 "there is a host '%s' (ssh %s): --again changes it", name,
+				 old->ssh);
+	if (ssh && !remote_is_destination(ssh))
+		return error_set(err, ERROR_USAGE,
+				 "'%s' is no destination: write what follows \"ssh\" on a command "
+				 "line: a host, USER@HOST or ssh://USER@HOST:PORT",
+				 destination);
+	if (given->program && !remote_is_program(given->program))
+		return error_set(err, ERROR_USAGE,
+				 "--program is a name, or a path that starts with / or ~/");
+	ret->name = xstrdup(name);
+	ret->ssh = xstrdup(ssh ? ssh : old ? old->ssh : name);
+	ret->program = xstrdup(given->program ? given->program
+			       : old          ? old->program
+					      : REMOTE_PROGRAM);
+	ret->timeout_s = given->timeout ? given->timeout : old ? old->timeout_s : REMOTE_TIMEOUT_S;
+	return 0;
+}
+
+/* The machine of its archive; "x86_64" for one that is not known. */
+static char *machine_of(const char *system)
+{
+	const char *word = strchr(system, ' ') ? strchr(system, ' ') + 1 : "";
+	const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	return length ? xstrndup(word, length) : xstrdup("x86_64");
+}
+
+/* It answers, but agentdeck does not. */
+static int lacks_agentdeck(struct app *app, const struct remote *remote, const char *system,
+			   const struct error *why, struct error *err)
+{
+	cleanup_free char *machine = machine_of(system);
+	if (!app->json) {
+		say("%s is a host (%s), but agentdeck does not start there. Install it there, "
+		    "as:",
+		    remote->name, system);
+		say("  a package: scripts/build-deb, build-rpm and build-arch make them");
+		say("  or static programs, of scripts/build-tarball on a machine like that one:");
+		say("    ssh %s 'mkdir -p ~/.local && tar -C ~/.local --strip-components=1 -xz' "
+		    "<agentdeck-%s-%s.tar.gz",
+		    remote->ssh, agentdeck_version, machine);
+		say("    agentdeck host add %s %s --program '~/.local/bin/agentdeck'", remote->name,
+		    remote->ssh);
+		say("  These know no systemd: a logout can end their sessions.");
+		if (!strstr(system, "tmux"))
+			say("It has no tmux, either, which agentdeck needs.");
+	}
+	return error_set(err, ERROR_UNAVAILABLE, "%s was not added: %s", remote->name,
+			 why->message);
+}
+
+static int probe(struct app *app, const struct remote *remote, struct link **ret, struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	cleanup_free char *system = NULL;
+	if (hosts_open(&app->deck, remote, ret, &why) == 0)
+		return 0;
+	if (why.code == ERROR_UNREACHABLE &&
+	    hosts_ask_system(&app->deck, remote, &system, NULL) == 0)
+		return lacks_agentdeck(app, remote, system, &why, err);
+	(void)error_move(err, &why);
+	return error_prefix(err, "%s was not added", remote->name);
+}
+
+static int cmd_host_add(struct app *app, struct error *err)
+{
+	CLEANUP(remote_free) struct remote remote = { 0 };
+	cleanup_link struct link *link = NULL;
+	cleanup_strvec struct strvec found = { 0 };
+	if (describe(app, &remote, err) < 0 || probe(app, &remote, &link, err) < 0)
+		return -1;
+	const struct link_hello *hello = link_hello(link);
+	const struct remote *old = remotes_find(&app->deck.settings.hosts, remote.name);
+	const bool is_another = old && old->machine_id &&
+				!streq(old->machine_id, or_empty(hello->machine_id));
+	remote.machine_id = hello->machine_id ? xstrdup(hello->machine_id) : NULL;
+	ask_doctor(link, &found);
+	if (hosts_entry_save(&app->deck, &remote, err) < 0)
+		return -1;
+	if (!app->json) {
+		host_say(&remote, hello);
+		for (size_t i = 0; i < found.count; i++)
+			say("  %s", found.items[i]);
+		if (is_another)
+			say("  it is another machine than before");
+	}
+	struct json_object *object = host_json(app, &remote, hello, NULL);
+	json_set_bool(object, "success", true);
+	json_set_bool(object, "is_another_machine", is_another);
+	json_set_strings(object, "found", &found);
+	return print_done(app, object, xasprintf("Added. Try: agentdeck -H %s list", remote.name));
+}
+
+const struct command command_host_add = {
+	.name = "host add",
+	.kind = COMMAND_CHANGES,
+	.arguments = "NAME [DESTINATION]",
+	.summary = "look at a machine that ssh reaches, and name it in config.toml",
+	OWN_OPTIONS,
+	.flags = NEEDS_DECK | HAS_JSON | IS_STRICT | IS_OF_PROGRAM,
+	.run = cmd_host_add,
+};
