@@ -226,6 +226,10 @@ TEST(ProgramThatDoesNotRunSaysWhy)
 	assert_says_why(at_home("bin/zeros"), "it is neither a program for this machine");
 	machine_write(at_home("bin/wrapper"), 0755, "#!/bin/sh\nno-such-interpreter \"$0\"\n");
 	assert_says_why(at_home("bin/wrapper"), "no-such-interpreter: not found");
+	machine_write(at_home("bin/silent"), 0755,
+		      "#!/bin/sh\nexec 2>/dev/null\nno-such-program\n");
+	assert_says_why(at_home("bin/silent"),
+			"exit 127, which means that a program was not found");
 	/* Shells run a text that has no "#!" line. */
 	machine_write(at_home("bin/plain"), 0755, "exec sleep 1000\n");
 	struct session session;

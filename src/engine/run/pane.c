@@ -183,8 +183,7 @@ static char *cannot_run(const char *last_words)
 	return found ? xstrndup(found, strcspn(found, "\n")) : NULL;
 }
 
-/* A shell or a loader ends so when it does not find what it is to run, and says what.  NULL: it has
- * said nothing. */
+/* A shell or a loader ends so when it does not find what it is to run, and mostly says what. */
 static char *not_found(const char *last_words)
 {
 	const char *end = last_words + strlen(last_words);
@@ -194,16 +193,16 @@ static char *not_found(const char *last_words)
 	while (line > last_words && line[-1] != '\n')
 		line--;
 	cleanup_free char *words = xstrndup(line, (size_t)(end - line));
-	return *words ? xasprintf("exit %d, %s", PANE_NOT_RUN, words) : NULL;
+	return xasprintf("exit %d, %s", PANE_NOT_RUN,
+			 *words ? words : "which means that a program was not found");
 }
 
 static char *describe(const struct exit_record *record)
 {
-	char *why = record->code == PANE_NOT_RUN ? cannot_run(record->last_words) : NULL;
-	if (!why && record->code == PANE_NOT_RUN)
-		why = not_found(or_empty(record->last_words));
-	if (why)
-		return why;
+	if (record->code == PANE_NOT_RUN) {
+		char *why = cannot_run(record->last_words);
+		return why ? why : not_found(or_empty(record->last_words));
+	}
 	if (record->oom)
 		return xstrdup("oom");
 	if (record->signal)
