@@ -2136,6 +2136,14 @@ case_list_shows_what_was_asked_for() {
 	refused 64 '--watch needs a terminal' list --watch
 }
 
+case_the_first_list_says_why_a_session_is_not_restarted() {
+	must add . -t a --agent demo --restart no
+	must start a
+	end_at_once "$(value a server_pid)" "$(value a agent_pid)"
+	must list
+	grep -q 'its tmux server was killed; its restart policy is "no"' "$home/out" || fail "list: $(<"$home/out")"
+}
+
 case_list_is_redrawn() {
 	must add . -t before --agent demo
 	on_terminal 80 agentdeck list --watch

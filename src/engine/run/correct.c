@@ -48,7 +48,7 @@ static bool is_mistaken(struct deck *deck, struct store_lock *lock, struct insta
 }
 
 /* The run stays as it is written: the next start ends what it left behind, and reads its attempts.
- * True: another run exists, where the manifest named this one; it names that now. */
+ * True: the manifest was changed. */
 static bool correct(struct deck *deck, struct store *store, const char *base)
 {
 	cleanup_store_lock struct store_lock *lock = NULL;
@@ -68,10 +68,11 @@ static bool correct(struct deck *deck, struct store *store, const char *base)
 	log_set_instance(instance->id);
 	const enum instance_activity before = statusline_activity(instance->run.directory);
 	cleanup_free char *reason = restart_end_text(instance, &deck->settings, why);
-	if (transition(lock, instance, EVENT_LOST, reason, NULL) == 0)
+	const bool is_recorded = transition(lock, instance, EVENT_LOST, reason, NULL) == 0;
+	if (is_recorded)
 		statusline_follow(store, base, before, ACTIVITY_UNKNOWN);
 	log_set_instance(NULL);
-	return false;
+	return is_recorded;
 }
 
 bool correct_row(struct deck *deck, struct store *store, const struct store_row *row)

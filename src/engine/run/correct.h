@@ -15,9 +15,9 @@
 bool correct_may_write(const struct store *store);
 
 /* One look at the sessions of the wish, and what is stored and not true is corrected, for 50 ms at
- * the most.  The rows are those from before: their views are the same. */
+ * the most.  Rows that were corrected are read again. */
 int correct_list(struct deck *deck, const struct roster_wish *wish, struct roster **ret,
 		 struct error *err);
-/* Like correct_list(), but for one; store: of its profile.  True: its server runs and the manifest
- * did not name it. It does now. */
+/* Like correct_list(), but for one; store: of its profile.  True: its manifest was changed, and row
+ * is as it was before. */
 bool correct_row(struct deck *deck, struct store *store, const struct store_row *row);
