@@ -57,12 +57,24 @@ static const char *out_there(const char *directory, const char *const *words)
 
 static void commit(const struct session *session, const char *subject)
 {
-	(void)inside_ok(session, kept("echo '%s' >>src/file && " GIT " add src && " GIT
-				      " -c user.name=a -c user.email=a@b commit -qm '%s'",
-				      subject, subject));
+	(void)inside_ok(session,
+			kept("echo '%s' >>src/file && " GIT " add src && " GIT " commit -qm '%s'",
+			     subject, subject));
 	ASSERT(streq(inside_ok(session, GIT " status --porcelain"), ""), "git status is not clean");
 	const char *log = out_there(session->directory, WORDS("log", "-1", "--format=%s"));
 	ASSERT(strstr(log, subject), "outside the tree is at %s", log);
+}
+
+/* The agent's home is its own, and the configuration of a worktree's repository is the user's. */
+static void is_configured(const struct session *session, bool has_own_repository)
+{
+	(void)inside_ok(session, GIT " config --global user.name a && " GIT
+				     " config --global user.email a@b");
+	struct reply reply = inside(session, GIT " config core.fsmonitor /bin/false");
+	ASSERT((reply.status == 0) == has_own_repository, "git config: %d %s", reply.status,
+	       reply.errors);
+	if (has_own_repository)
+		(void)inside_ok(session, GIT " config --unset core.fsmonitor");
 }
 
 static void lose_container(struct session *session, enum engine engine)
@@ -95,6 +107,7 @@ static void keeps_its_worktree(enum engine engine)
 	struct session session;
 	const char *source = at_home("deck");
 	begin(&session, engine, "--worktree");
+	is_configured(&session, false);
 	commit(&session, "first inside");
 	lose_container(&session, engine);
 	commit(&session, "second inside");
@@ -155,6 +168,7 @@ static void keeps_its_clone(enum engine engine)
 	struct session session;
 	const char *source = at_home("deck");
 	begin(&session, engine, "--clone");
+	is_configured(&session, true);
 	commit(&session, "first inside");
 	lose_container(&session, engine);
 	commit(&session, "second inside");
