@@ -43,6 +43,7 @@ static void check_grants(const struct role *role)
 		HOLDS(strchr(role->environment.items[i], '=') &&
 		      !starts_with(role->environment.items[i], "HOME="));
 	HOLDS(!role->network || !streq(role->network, "host"));
+	HOLDS(!role->docker || (streq(role->docker, "rootless") && asks_for(role, "Docker")));
 	HOLDS(role->verdict == ROLE_REFUSED || !role->image != !role->dockerfile);
 }
 

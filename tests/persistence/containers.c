@@ -110,6 +110,13 @@ void engine_prepare_libraries(enum engine engine, const char *image, const char 
 		import(engine, image, WORDS("plain", demo_agent(), kept("+%s", program)));
 }
 
+void engine_prepare_nested(enum engine engine)
+{
+	prepare(engine);
+	if (!has_image(engine, "agentdeck/docker:latest"))
+		import(engine, "agentdeck/docker:latest", WORDS("docker"));
+}
+
 /* ---- containers -------------------------------------------------------------------------- */
 
 const char *container_field(enum engine engine, const char *name, const char *format)

@@ -24,6 +24,8 @@ enum engine { ENGINE_DOCKER, ENGINE_PODMAN, ENGINE_ROOT_PODMAN, ENGINE_COUNT };
 void engine_prepare(enum engine engine, const char *image);
 /* The same for a LIBRARIES_IMAGE, which has the libraries of this program, and not the program. */
 void engine_prepare_libraries(enum engine engine, const char *image, const char *program);
+/* The same for the image of --docker rootless. */
+void engine_prepare_nested(enum engine engine);
 /* As Docker's API names it: "unix:///...". */
 const char *engine_address(enum engine engine);
 

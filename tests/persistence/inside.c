@@ -10,12 +10,26 @@ const char *inside_label(const struct inside *inside)
 	return kept("io.agentdeck.instance=%s", inside->session.id);
 }
 
+/* "ID NAME", the container that is not the Docker inside. */
+static const char *without_nested(const char *found)
+{
+	const char *first = strchr(found, '\n');
+	const char *space = strchr(found, ' ');
+	if (!first || !space)
+		return found;
+	const bool is_nested = ends_with(kept("%.*s", (int)(first - found), found), "-dind");
+	return is_nested                   ? first + 1
+	       : ends_with(first, "-dind") ? kept("%.*s", (int)(first - found), found)
+					   : found;
+}
+
 void inside_look(struct inside *inside)
 {
 	(void)session_look(&inside->session);
 	const char *found = engine_say(
 		inside->engine, WORDS("ps", "--all", "--no-trunc", "--format", "{{.ID}} {{.Names}}",
 				      "--filter", kept("label=%s", inside_label(inside))));
+	found = without_nested(found);
 	ASSERT(*found && !strchr(found, '\n'), "not one container: '%s'", found);
 	size_t length = strcspn(found, " ");
 	inside->id = kept("%.*s", (int)length, found);

@@ -72,6 +72,25 @@ static void the_image_replaces_the_one_before(void **state UNUSED)
 		strstr(words, "--aptopt=Acquire::Retries \"3\" stable - http://mirror.example\n"));
 }
 
+/* Beside the default one.  Nothing in it makes root of its user. */
+static void the_image_of_a_docker_inside_is_another_one(void **state UNUSED)
+{
+	const struct image_order order = { .is_docker = true, .engine = fixture.address.url };
+	cleanup_image_made struct image_made made = { 0 };
+	cleanup_free char *first = NULL;
+	put_program("printf 'tar 1'");
+	EXPECT(build(NULL, &first), 0);
+	put_program("printf 'tar 2'");
+	EXPECT(image_build_default(&order, &made, &fixture.err), 0);
+	cleanup_free char *now = id_of(NESTED_IMAGE), *usual = id_of(CONTAINER_DEFAULT_IMAGE);
+	cleanup_free char *unfinished = id_of(NESTED_REPOSITORY ":new"), *words = get("words");
+	assert_string_equal(now, made.id);
+	assert_string_equal(usual, first);
+	assert_null(unfinished);
+	assert_non_null(strstr(words, "rootlesskit"));
+	assert_non_null(strstr(words, "-perm /6000 -exec chmod ug-s"));
+}
+
 static void it_says_what_it_does(void **state UNUSED)
 {
 	cleanup_free char *id = NULL;
@@ -137,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_path, engine_tear_down)
 		TEST(the_image_replaces_the_one_before),
+		TEST(the_image_of_a_docker_inside_is_another_one),
 		TEST(it_says_what_it_does),
 		TEST(a_failure_keeps_the_one_before),
 		TEST(without_the_program_it_says_what_to_do),

@@ -15,7 +15,7 @@ static const char full[] =
 	"\"user\":\"1000:1000\",\"home\":\"/h\",\"directory\":\"/srv/api\","
 	"\"program_directory\":\"/opt/claude\",\"program_file\":\"2.1.0\",\"program_mount\":\"/opt/claude/2.1.0\",\"network\":\"internal\","
 	"\"layers\":[\"sha256:1\",\"sha256:2\"],"
-	"\"environment\":[\"A=b c\"],\"cap_add\":[\"NET_ADMIN\"],"
+	"\"environment\":[\"A=b c\"],\"cap_add\":[\"NET_ADMIN\"],\"docker\":\"rootless\","
 	"\"mounts\":[{\"source\":\"/data\",\"target\":\"/in\",\"read_only\":true},"
 	"{\"source\":\"/x\",\"target\":\"/x\"}],"
 	"\"secrets\":[{\"name\":\"KEY\",\"source\":\"env:KEY\"},"
@@ -225,6 +225,7 @@ static struct recipe *any_recipe(unsigned *seed)
 	recipe->program = recipe->program_directory && next(seed, 2) ? PROGRAM_FROM_HOST
 								     : PROGRAM_IN_IMAGE;
 	recipe->login = (enum recipe_login)next(seed, 3);
+	recipe->docker = (enum recipe_docker)next(seed, 2);
 	recipe->memory = next(seed, 2) ? INT64_MAX - next(seed, 9) : 0;
 	recipe->pids = next(seed, 100);
 	recipe->cpus = cpus[next(seed, ARRAY_SIZE(cpus))];

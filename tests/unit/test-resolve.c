@@ -94,6 +94,23 @@ static void options_are_written_into_the_recipe(void **state UNUSED)
 	assert_null(shared->network);
 }
 
+/* Programs inside find it, unless its user says where another one is. */
+static void a_docker_inside_is_named_to_what_runs_there(void **state UNUSED)
+{
+	cleanup_recipe struct recipe *recipe = applied(
+		(struct texts){ .order = { .docker = "rootless" } });
+	assert_int_equal(recipe->docker, DOCKER_ROOTLESS);
+	assert_string_equal(recipe->environment.items[0],
+			    "DOCKER_HOST=unix:///agentdeck/docker/docker.sock");
+	cleanup_recipe struct recipe *other = applied((struct texts){
+		.variable = "DOCKER_HOST=tcp://other", .order = { .docker = "rootless" } });
+	assert_int_equal(other->environment.count, 1);
+	cleanup_recipe struct recipe *none = applied(
+		(struct texts){ .order = { .docker = "none" } });
+	assert_int_equal(none->docker, DOCKER_NONE);
+	assert_int_equal(none->environment.count, 0);
+}
+
 static void what_makes_no_sense_is_refused_with_what_to_do(void **state UNUSED)
 {
 	static const struct {
@@ -125,6 +142,8 @@ static void what_makes_no_sense_is_refused_with_what_to_do(void **state UNUSED)
 		{ { .order = { .cpus = "99999999" } }, ERROR_USAGE, "examples" },
 		{ { .order = { .auth = "magic" } }, ERROR_USAGE, "sync, token or ignore" },
 		{ { .order = { .program = "x" } }, ERROR_USAGE, "image or host" },
+		{ { .order = { .docker = "privileged" } }, ERROR_USAGE, "root on this machine" },
+		{ { .order = { .docker = "rootful" } }, ERROR_USAGE, "rootless or none" },
 		{ { .order = { .auth = "token" } }, ERROR_USAGE, "--secret NAME" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -295,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_order_of_nothing_is_a_recipe_of_defaults),
 		cmocka_unit_test(options_are_written_into_the_recipe),
+		cmocka_unit_test(a_docker_inside_is_named_to_what_runs_there),
 		cmocka_unit_test(what_makes_no_sense_is_refused_with_what_to_do),
 		cmocka_unit_test(a_token_is_what_the_agent_reads_and_is_set),
 		cmocka_unit_test_setup_teardown(each_login_gets_in_as_its_user_says, set_up,

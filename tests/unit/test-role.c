@@ -128,6 +128,8 @@ static void the_rights_of_the_user_decide_what_may_be_asked(void **state UNUSED)
 				     "[\"type=bind,source=/a,target=/b\"]}";
 	static const char capability[] = "{\"image\": \"x\", \"capAdd\": [\"cap_sys_ptrace\"]}";
 	static const char network[] = "{\"image\": \"x\", \"runArgs\": [\"--network=backend\"]}";
+	static const char docker[] = "{\"image\": \"x\", \"customizations\": "
+				     "{\"agentdeck\": {\"docker\": \"rootless\"}}}";
 	static const struct {
 		const char *text;
 		enum role_verdict verdicts[3]; /* locked, standard, open */
@@ -135,6 +137,7 @@ static void the_rights_of_the_user_decide_what_may_be_asked(void **state UNUSED)
 		{ mounts, { ROLE_REFUSED, ROLE_ASKS, ROLE_ASKS } },
 		{ capability, { ROLE_REFUSED, ROLE_REFUSED, ROLE_ASKS } },
 		{ network, { ROLE_REFUSED, ROLE_REFUSED, ROLE_ASKS } },
+		{ docker, { ROLE_REFUSED, ROLE_REFUSED, ROLE_ASKS } },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		for (unsigned rights = RIGHTS_LOCKED; rights <= RIGHTS_OPEN; rights++) {

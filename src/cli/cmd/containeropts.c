@@ -5,6 +5,7 @@ const char *const container_engine_words[2] = { "docker", "podman" };
 const char *const container_auth_words[3] = { "sync", "token", "ignore" };
 const char *const container_program_words[2] = { "image", "host" };
 const char *const container_network_words[4] = { "default", "none", "internal", "shared" };
+const char *const container_docker_words[2] = { "rootless", "none" };
 
 int container_read_options(const struct container_options *options, bool is_default,
 			   struct container_order *ret, struct error *err)
@@ -30,6 +31,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 		{ "--network", options->network },
 		{ "--cpus", options->cpus },
 		{ "--cap-add", options->cap_add.count },
+		{ "--docker", options->docker },
 		{ "--auth", options->logins.count },
 		{ "--program", options->program },
 		{ "--secret", options->secrets.count },
@@ -70,6 +72,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 		.logins = &options->logins,
 		.program = options->program,
 		.cpus = options->cpus,
+		.docker = options->docker,
 		.mounts = &options->mounts,
 		.environment = &options->environment,
 		.secrets = &options->secrets,

@@ -13,6 +13,7 @@
 
 struct options {
 	const char *engine, *mirror;
+	bool docker;
 	struct strvec apt;
 };
 
@@ -20,6 +21,7 @@ static const struct command_option options[] = {
 	{ 0, "engine", "ENGINE", "docker, podman, or the URL of an engine",
 	  TO_WORD(engine, container_engine_words) },
 	{ 0, "mirror", "URL", "a mirror of Debian, instead of its own", TO_TEXT(mirror) },
+	{ 0, "docker", NULL, "make the image for --docker rootless instead", TO_FLAG(docker) },
 	{ 0, "aptopt", "TEXT", "an option of apt, as in apt.conf; may be given several times",
 	  TO_LIST(apt) },
 	{ 0 },
@@ -40,6 +42,7 @@ static int make_image(const struct app *app, const struct options *given, FILE *
 	const char *configured = app->deck.settings.container.engine;
 	const bool is_watched = !app->quiet && isatty(STDERR_FILENO);
 	const struct image_order order = {
+		.is_docker = given->docker,
 		.engine = given->engine ? given->engine : configured,
 		.configured = configured,
 		.mirror = given->mirror,
@@ -49,7 +52,8 @@ static int make_image(const struct app *app, const struct options *given, FILE *
 	cleanup_image_made struct image_made made = { 0 };
 	if (image_build_default(&order, &made, err) < 0)
 		return -1;
-	say_to(out, xasprintf("Made the image %s (%s) in %s%s%s.", CONTAINER_DEFAULT_IMAGE, made.id,
+	say_to(out, xasprintf("Made the image %s (%s) in %s%s%s.",
+			      given->docker ? NESTED_IMAGE : CONTAINER_DEFAULT_IMAGE, made.id,
 			      made.engine, made.instead ? ", since docker does not answer: " : "",
 			      or_empty(made.instead)));
 	return 0;

@@ -46,6 +46,7 @@ static void describe_parts(const struct role_source *source, struct strvec *ret)
 		{ "Stage:", role->target },
 		{ "Agent:", role->agent },
 		{ "Network:", role->network },
+		{ "Docker inside:", role->docker },
 		{ "Processors:", role->cpus },
 		{ "Memory:", memory },
 	};
@@ -193,6 +194,7 @@ struct json_object *json_of_role(const struct app *app, const struct role_source
 	json_set_string(object, "target", role->target);
 	json_set_string(object, "agent", role->agent);
 	json_set_string(object, "network", role->network);
+	json_set_string(object, "docker", role->docker);
 	json_set_string(object, "cpus", role->cpus);
 	json_set(object, "memory_bytes", role->memory ? json_object_new_int64(role->memory) : NULL);
 	json_set_strings(object, "build_args", &role->build_args);

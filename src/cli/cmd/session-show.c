@@ -471,6 +471,7 @@ static void print_recipe(const struct instance *instance)
 	}
 	line("Network", recipe->network ? recipe->network : "shared");
 	lines("Capabilities", &recipe->cap_add);
+	line("Docker inside", recipe->docker ? recipe_docker_name(recipe->docker) : NULL);
 	print_container_limits(recipe);
 }
 

@@ -178,11 +178,47 @@ static struct json_object *make_mounts(const struct container_wish *wish)
 	return mounts;
 }
 
+static void add_place(struct json_object *mounts, const char *type, const char *target)
+{
+	struct json_object *mount = json_object_new_object();
+	json_set_string(mount, "Type", type);
+	json_set_string(mount, "Target", target);
+	json_object_array_add(mounts, mount);
+}
+
 static void add_words(struct json_object *object, const char *key, const char *word)
 {
 	cleanup_strvec struct strvec words = { 0 };
 	strvec_push(&words, word);
 	json_set_strings(object, key, &words);
+}
+
+/* Without no-new-privileges: newuidmap has its two capabilities by its file.  The others are what a
+ * user namespace, and the containers in it, are made with. */
+static void set_nest(struct json_object *host, const struct container_nest *nest)
+{
+	cleanup_strvec struct strvec options = { 0 }, capabilities = { 0 };
+	cleanup_free char *beside = xasprintf("container:%s", nest->beside);
+	struct json_object *device = json_object_new_object(), *devices = json_object_new_array();
+	add_place(json_get_array(host, "Mounts"), "volume", nest->volume);
+	add_place(json_get_array(host, "Mounts"), "tmpfs", nest->scratch);
+	json_set_string(host, "NetworkMode", beside);
+	json_set_string(host, "PidMode", beside);
+	strvec_push_array(&capabilities, (const char *const[]){ "SETGID", "SETUID", NULL });
+	json_set_strings(host, "CapAdd", &capabilities);
+	strvec_push_array(&options, (const char *const[]){ "seccomp=unconfined",
+							   "apparmor=unconfined", NULL });
+	json_set_strings(host, "SecurityOpt", &options);
+	json_set(host, "MaskedPaths", json_object_new_array());
+	json_set(host, "ReadonlyPaths", json_object_new_array());
+	json_set_string(device, "PathOnHost", "/dev/net/tun");
+	json_set_string(device, "PathInContainer", "/dev/net/tun");
+	json_set_string(device, "CgroupPermissions", "rwm");
+	json_object_array_add(devices, device);
+	json_set(host, "Devices", devices);
+	struct json_object *log = json_make_object(host, "LogConfig");
+	json_set_string(log, "Type", "json-file");
+	json_set_string(json_make_object(log, "Config"), "max-size", "1m");
 }
 
 static struct json_object *make_host_config(const struct container_wish *wish)
@@ -205,6 +241,8 @@ static struct json_object *make_host_config(const struct container_wish *wish)
 		json_set_int(host, "NanoCpus", (int64_t)(wish->cpus * 1e9));
 	if (wish->keep_id)
 		json_set_string(host, "UsernsMode", "keep-id");
+	if (wish->nest)
+		set_nest(host, wish->nest);
 	return host;
 }
 

@@ -101,6 +101,15 @@ struct engine_mount {
 	bool read_only;
 };
 
+/* For an engine inside, without root's rights: in Docker only.  What the kernel refuses programs in
+ * a container is not refused to this one, and it can change its users, to those of /etc/subuid. */
+struct container_nest {
+	const char *beside;  /* the container whose processes and network it has: it ends with that
+				one */
+	const char *volume;  /* a place for what it keeps, which goes with the container */
+	const char *scratch; /* a place that each start empties */
+};
+
 /* What is created.  Zero and NULL mean the engine's default. */
 struct container_wish {
 	const char *name, *image_id;
@@ -115,13 +124,15 @@ struct container_wish {
 	const struct strvec *cap_add;
 	int64_t memory, pids; /* 0: none */
 	double cpus;
-	bool keep_id; /* podman rootless: the user's own id inside */
+	bool keep_id;                      /* podman rootless: the user's own id inside */
+	const struct container_nest *nest; /* in place of network and cap_add */
 };
 /* All capabilities but cap_add are dropped, no-new-privileges is set, there is no restart policy,
  * no init of the engine's and no log, and what the image says about commands, signals and health
- * checks does not count.  When the answer is lost, a container of this name with all these labels
- * counts as created.  Sources of mounts are checked first (ERROR_NOT_FOUND names
- * the one that is missing).  ENGINE_TAKEN, ENGINE_ABSENT (the image).  *ret_id is the caller's. */
+ * checks does not count.  One with a nest has a log, and no no-new-privileges.  When the answer is
+ * lost, a container of this name with all these labels counts as created.  Sources of mounts are
+ * checked first (ERROR_NOT_FOUND names the one that is missing).  ENGINE_TAKEN, ENGINE_ABSENT (the
+ * image).  *ret_id is the caller's. */
 int engine_create(struct engine *engine, const struct container_wish *wish, char **ret_id,
 		  struct error *err);
 /* ENGINE_ABSENT.  One that runs already: 0.  ERROR_INVALID: it is paused.  ERROR_NOT_FOUND names

@@ -321,6 +321,8 @@ int role_source_digest(struct role_source *source, struct error *err)
 	add_part(&hash, "mounts", mounts);
 	add_part(&hash, "capabilities", capabilities);
 	add_part(&hash, "network", role->network);
+	if (role->docker)
+		add_part(&hash, "docker", role->docker);
 	sha256_end(&hash, source->digest);
 	memcpy(source->context_digest, of_build, sizeof(of_build));
 	return 0;

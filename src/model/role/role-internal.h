@@ -46,6 +46,8 @@ void role_add_volume(struct reading *reading, const char *text);
 void role_read_mounts(struct reading *reading, struct json_object *value);
 void role_add_capability(struct reading *reading, const char *name);
 void role_add_network(struct reading *reading, const char *name);
+/* "none", "rootless" */
+void role_add_docker(struct reading *reading, const char *how);
 
 /* ---- role-args.c ---- */
 

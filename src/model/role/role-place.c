@@ -225,3 +225,20 @@ void role_add_network(struct reading *reading, const char *name)
 	    !streq(name, "bridge"))
 		role_ask(reading, RIGHTS_OPEN, "network %s, with what else is in it", name);
 }
+
+void role_add_docker(struct reading *reading, const char *how)
+{
+	enum recipe_docker docker;
+	if (!recipe_docker_parse(how, &docker)) {
+		role_find(reading, ROLE_REFUSED,
+			  "%s: a Docker inside is \"rootless\", since the agent could be root on "
+			  "this machine with another one",
+			  how);
+		return;
+	}
+	if (docker == DOCKER_NONE)
+		return;
+	replace_string(&reading->role->docker, how);
+	role_ask(reading, RIGHTS_OPEN,
+		 "a Docker of its own inside, which can use more of this machine's kernel");
+}

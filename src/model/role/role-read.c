@@ -354,12 +354,18 @@ static void read_own_network(struct reading *reading, struct json_object *value)
 		role_add_network(reading, name);
 }
 
+static void read_docker(struct reading *reading, struct json_object *value)
+{
+	cleanup_free char *how = role_text(reading, value, ROLE_REFUSED);
+	if (how)
+		role_add_docker(reading, how);
+}
+
 static void read_ours(struct reading *reading, struct json_object *value)
 {
 	static const struct key keys[] = {
-		RUNS("agent", string, read_agent),
-		RUNS("env", object, read_questions),
-		RUNS("logins", array, read_logins),
+		RUNS("agent", string, read_agent),         RUNS("docker", string, read_docker),
+		RUNS("env", object, read_questions),       RUNS("logins", array, read_logins),
 		RUNS("network", string, read_own_network),
 	};
 	read_table(reading, value, keys, ARRAY_SIZE(keys), ROLE_REFUSED);

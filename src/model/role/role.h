@@ -72,9 +72,9 @@ struct role {
 	struct strvec mounts;      /* SOURCE:TARGET[:ro], both absolute */
 	struct strvec cap_add;
 	struct strvec logins; /* names of more logins than that of the session's agent */
-	char *network, *user, *cpus, *agent; /* NULL: not named */
-	int64_t memory;                      /* 0: not named */
-	char *texts[ROLE_EVENT_COUNT];       /* the commands for people; NULL: none */
+	char *network, *user, *cpus, *agent, *docker; /* NULL: not named */
+	int64_t memory;                               /* 0: not named */
+	char *texts[ROLE_EVENT_COUNT];                /* the commands for people; NULL: none */
 	struct role_command *commands;
 	size_t command_count;
 	struct role_question *questions; /* in the order in which they are asked */

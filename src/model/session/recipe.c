@@ -161,6 +161,12 @@ static const char *const login_words[] = {
 	NULL,
 };
 
+static const char *const docker_words[] = {
+	[DOCKER_NONE] = "none",
+	[DOCKER_ROOTLESS] = "rootless",
+	NULL,
+};
+
 bool recipe_program_parse(const char *name, enum recipe_program *ret)
 {
 	const int found = word_find(program_words, name);
@@ -179,6 +185,19 @@ bool recipe_login_parse(const char *name, enum recipe_login *ret)
 	const int found = word_find(login_words, name);
 	if (found >= 0)
 		*ret = (enum recipe_login)found;
+	return found >= 0;
+}
+
+const char *recipe_docker_name(enum recipe_docker docker)
+{
+	return docker_words[docker];
+}
+
+bool recipe_docker_parse(const char *name, enum recipe_docker *ret)
+{
+	const int found = word_find(docker_words, name);
+	if (found >= 0)
+		*ret = (enum recipe_docker)found;
 	return found >= 0;
 }
 
@@ -308,6 +327,7 @@ static const struct field recipe_members[] = {
 	FIELD(struct recipe, login, "login", .words = login_words, .always = true),
 	FIELD(struct recipe, network, "network"),
 	FIELD(struct recipe, cap_add, "cap_add"),
+	FIELD(struct recipe, docker, "docker", .words = docker_words),
 	FIELD(struct recipe, memory, "memory"),
 	FIELD(struct recipe, pids, "pids"),
 	{ .key = "cpus", .type = FIELD_CUSTOM, .read = read_cpus, .put = put_cpus },
@@ -345,6 +365,7 @@ char *recipe_digest(const struct recipe *recipe)
 		"image_id", "user",        "home",    "directory",
 		"mounts",   "environment", "program", "program_directory",
 		"network",  "cap_add",     "cpus",    "program_mount",
+		"docker",
 	};
 	cleanup_json struct json_object *all = manifest_copy(NULL), *made_of = manifest_copy(NULL);
 	struct json_object *value;

@@ -31,6 +31,12 @@ enum recipe_login {
 	LOGIN_IGNORE, /* the user logs in inside */
 };
 
+/* An engine inside (engine/place/container/nested.c). */
+enum recipe_docker {
+	DOCKER_NONE,
+	DOCKER_ROOTLESS,
+};
+
 /* What a role may ask its user for (docs/roles.md). */
 enum recipe_rights {
 	RIGHTS_LOCKED,   /* nothing of this machine */
@@ -110,6 +116,7 @@ struct recipe {
 	 * of sessions of earlier versions */
 	char *network;
 	struct strvec cap_add;
+	enum recipe_docker docker;
 	int64_t memory, pids;        /* 0: none */
 	double cpus;                 /* 0: all; at most RECIPE_MOST_CPUS */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
@@ -192,6 +199,9 @@ bool recipe_is_root(const struct recipe *recipe);
 bool recipe_program_parse(const char *name, enum recipe_program *ret);
 const char *recipe_login_name(enum recipe_login login);
 bool recipe_login_parse(const char *name, enum recipe_login *ret);
+/* "none", "rootless" */
+const char *recipe_docker_name(enum recipe_docker docker);
+bool recipe_docker_parse(const char *name, enum recipe_docker *ret);
 bool recipe_rights_parse(const char *name, enum recipe_rights *ret);
 
 /* "2", "1.5": more than 0, without a sign or an exponent.  false: it is none, *ret untouched. */

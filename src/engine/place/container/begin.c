@@ -7,6 +7,7 @@
 #include "engine/deck/stages.h"
 #include "engine/place/alive.h"
 #include "engine/place/container/guest.h"
+#include "engine/place/container/nested.h"
 #include "engine/place/environment.h"
 #include "model/session/naming.h"
 
@@ -242,7 +243,8 @@ static int come_up(struct ladder *ladder, struct capsule **ret, struct error *er
 	    reach_await_capsule(ladder, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
 		return -1;
 	*server = capsule_process(capsule);
-	if (mounts_check_inside(ladder->instance->recipe, server, err) < 0)
+	if (mounts_check_inside(ladder->instance->recipe, server, err) < 0 ||
+	    nested_come_up(ladder, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(capsule);
 	return 0;

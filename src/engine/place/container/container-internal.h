@@ -7,6 +7,8 @@
  *   mounts.c   is what is mounted what its user named?  (nesting.h: can an agent change that?)
  *   guest.c    a session in the container of another one (guest.h)
  *   files.c    the directories that a container has mounted, and the files in them
+ *   mounting.c what the container has mounted (mounting.h)
+ *   nested.c   Docker inside (nested.h)
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
  *   network.c  what in an engine is ours, the network of its own
  *   reach.c    are the container's files, socket and processes those of this host?
@@ -62,6 +64,10 @@ char *container_capsule_directory(const struct deck *deck,
 char *container_room(const struct deck *deck, const struct instance *owner, int room) MUST_USE;
 /* The directory of its passwd and group, which the agent cannot write.  The caller frees. */
 char *container_users(const struct deck *deck, const struct instance *instance) MUST_USE;
+/* The directory of the socket of a Docker inside, and beside passwd the file with the users that it
+ * can give to its containers.  The caller frees. */
+char *container_nested_directory(const struct deck *deck, const struct instance *instance) MUST_USE;
+#define NESTED_IDS "subids"
 /* The directory of the programs that are mounted at CAPSULE_PROGRAMS.  The caller frees. */
 char *container_programs(const struct deck *deck) MUST_USE;
 /* The host's program that the present attempt runs: its path in the directory that is mounted for

@@ -10,6 +10,7 @@
 #include "engine/deck/proof.h"
 #include "engine/place/alive.h"
 #include "engine/place/container/guest.h"
+#include "engine/place/container/nested.h"
 
 #include <signal.h>
 
@@ -178,6 +179,8 @@ static int remove_container(struct ladder *ladder, enum place_discard how, struc
 	if (ladder->exists && !is_ours)
 		deck_warn(ladder->deck, "the container %s is not this session's and was left alone",
 			  instance->base);
+	if (nested_remove(ladder, err) < 0)
+		return -1;
 	if (is_ours && engine_remove(ladder->engine, ladder->found.id, err) < 0)
 		return -1;
 	int r = ladder_find_network(ladder, &network, err);

@@ -41,6 +41,12 @@ char *container_users(const struct deck *deck, const struct instance *instance)
 			 instance->base);
 }
 
+char *container_nested_directory(const struct deck *deck, const struct instance *instance)
+{
+	cleanup_free char *users = container_users(deck, instance);
+	return path_join(users, "docker");
+}
+
 char *container_programs(const struct deck *deck)
 {
 	return xasprintf("%.*scontainer", (int)(path_basename(deck->gate) - deck->gate),
@@ -86,6 +92,15 @@ static int make_rooms(const struct deck *deck, const struct instance *instance, 
 	return 0;
 }
 
+static int make_nested(const struct deck *deck, const struct instance *instance, struct error *err)
+{
+	cleanup_free char *path = container_nested_directory(deck, instance);
+	cleanup_close int fd = -1;
+	return instance->recipe->docker && !guest_is(instance)
+		       ? fs_open_private_directory(path, &fd, err)
+		       : 0;
+}
+
 int container_make_directories(const struct deck *deck, const struct instance *instance,
 			       struct error *err)
 {
@@ -93,7 +108,8 @@ int container_make_directories(const struct deck *deck, const struct instance *i
 	cleanup_free char *capsule = container_capsule_directory(deck, instance);
 	if (check_home(instance, capsule, err) < 0 ||
 	    fs_open_private_directory(instance->recipe->home, &home, err) < 0 ||
-	    fs_open_private_directory(capsule, &fd, err) < 0 || make_rooms(deck, instance, err) < 0)
+	    fs_open_private_directory(capsule, &fd, err) < 0 ||
+	    make_rooms(deck, instance, err) < 0 || make_nested(deck, instance, err) < 0)
 		return -1;
 	if (fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0)
 		return error_prefix(err, IN_THE_WAY, capsule, CAPSULE_REPORTS);
@@ -125,7 +141,9 @@ static int write_users(int fd, const struct recipe *recipe, struct error *err)
 	if (!streq(gid, "0"))
 		strbuf_addf(&group, "agent:x:%s:\n", gid);
 	return write_text(fd, "passwd", strbuf_text(&passwd), err) < 0 ||
-			       write_text(fd, "group", strbuf_text(&group), err) < 0
+			       write_text(fd, "group", strbuf_text(&group), err) < 0 ||
+			       (recipe->docker &&
+				write_text(fd, NESTED_IDS, "agent:100000:65536\n", err) < 0)
 		       ? -1
 		       : 0;
 }

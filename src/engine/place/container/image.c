@@ -13,6 +13,8 @@
 
 /* What agents call beside a shell. */
 #define PACKAGES "ca-certificates,curl,git,less,procps"
+#define PACKAGES_OF_DOCKER \
+	"ca-certificates,docker.io,iproute2,iptables,libcap2-bin,rootlesskit,slirp4netns,uidmap"
 
 enum { MAKE_MS = 1800000, END_MS = 60000 };
 
@@ -49,7 +51,6 @@ static int start_program(struct maker *maker, struct error *err)
 	static const char *const options[] = {
 		CONTAINER_IMAGE_PROGRAM,
 		"--variant=minbase",
-		"--include=" PACKAGES,
 		"--dpkgopt=path-exclude=/usr/share/man/*",
 		"--dpkgopt=path-exclude=/usr/share/locale/*",
 		"--dpkgopt=path-exclude=/usr/share/doc/*",
@@ -59,7 +60,20 @@ static int start_program(struct maker *maker, struct error *err)
 	};
 	const struct strvec *apt = maker->order->apt;
 	cleanup_strvec struct strvec argv = { 0 };
+	/* No program in it makes root of its user.  These two need a capability each, and as root
+	 * they could not write the maps of another user's namespace. */
+	static const char *const of_docker[] = {
+		"--include=" PACKAGES_OF_DOCKER,
+		"--customize-hook=chroot \"$1\" find / -xdev -type f -perm /6000 -exec chmod ug-s {} +",
+		"--customize-hook=chroot \"$1\" setcap cap_setuid=ep /usr/bin/newuidmap",
+		"--customize-hook=chroot \"$1\" setcap cap_setgid=ep /usr/bin/newgidmap",
+		NULL,
+	};
 	strvec_push_array(&argv, options);
+	if (maker->order->is_docker)
+		strvec_push_array(&argv, of_docker);
+	else
+		strvec_push(&argv, "--include=" PACKAGES);
 	for (size_t i = 0; apt && i < apt->count; i++)
 		strvec_pushf(&argv, "--aptopt=%s", apt->items[i]);
 	/* The tar file comes last, when everything is downloaded and unpacked. */
@@ -167,6 +181,11 @@ static int judge(struct maker *maker, int imported, struct error *refusal, struc
 	return imported < 0 ? error_move(err, refusal) : 0;
 }
 
+static const char *repository_of(const struct image_order *order)
+{
+	return order->is_docker ? NESTED_REPOSITORY : CONTAINER_DEFAULT_REPOSITORY;
+}
+
 /* Under another name until it is whole. */
 static int import(struct engine *engine, struct maker *maker, char **ret_id, struct error *err)
 {
@@ -179,7 +198,7 @@ static int import(struct engine *engine, struct maker *maker, char **ret_id, str
 		return -1;
 	}
 	tell(maker, "giving it to the engine");
-	int imported = engine_import(engine, maker->child.output, CONTAINER_DEFAULT_REPOSITORY,
+	int imported = engine_import(engine, maker->child.output, repository_of(maker->order),
 				     "new", &id, &why);
 	if (judge(maker, imported, &why, err) < 0)
 		return -1;
@@ -203,10 +222,10 @@ int image_build_default(const struct image_order *order, struct image_made *ret,
 	free(maker.last);
 	free(maker.complaint);
 	if (r == 0)
-		r = engine_tag(engine, id, CONTAINER_DEFAULT_REPOSITORY, CONTAINER_DEFAULT_TAG,
-			       err);
+		r = engine_tag(engine, id, repository_of(order), CONTAINER_DEFAULT_TAG, err);
 	/* An image that is not whole goes with its only name. */
-	(void)engine_untag(engine, CONTAINER_DEFAULT_REPOSITORY ":new", NULL);
+	cleanup_free char *unfinished = xasprintf("%s:new", repository_of(order));
+	(void)engine_untag(engine, unfinished, NULL);
 	if (r < 0)
 		return -1;
 	ret->id = TAKE_PTR(id);

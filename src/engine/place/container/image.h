@@ -7,6 +7,7 @@
 #include "engine/place/container/resolve.h"
 
 struct image_order {
+	bool is_docker; /* make NESTED_IMAGE instead: for a Docker inside (nested.h) */
 	const char *engine, *configured; /* for engine_find() */
 	const char *mirror;       /* a URL; NULL: those of Debian, with its security updates */
 	const struct strvec *apt; /* options of apt.conf(5), 'Acquire::Retries "3"'; NULL: none */
@@ -23,7 +24,8 @@ struct image_made {
 void image_made_clear(struct image_made *made);
 #define cleanup_image_made CLEANUP(image_made_clear)
 
-/* Make CONTAINER_DEFAULT_IMAGE in this engine, in place of an older one.  *ret is the caller's.  On
- * an error the older one stays.  ERROR_UNAVAILABLE: no engine answers, or mmdebstrap is missing.
- * ERROR_CHILD: it failed, or the engine refused.  ERROR_TIMEOUT: it takes too long. */
+/* Make CONTAINER_DEFAULT_IMAGE, or that of order, in this engine, in place of an older one.  *ret
+ * is the caller's.  On an error the older one stays.  ERROR_UNAVAILABLE: no engine answers, or
+ * mmdebstrap is missing. ERROR_CHILD: it failed, or the engine refused.  ERROR_TIMEOUT: it takes
+ * too long. */
 int image_build_default(const struct image_order *order, struct image_made *ret, struct error *err);

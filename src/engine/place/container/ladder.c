@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "engine/deck/hint.h"
-#include "engine/deck/home.h"
 #include "engine/deck/stages.h"
 #include "engine/place/container/guest.h"
+#include "engine/place/container/mounting.h"
 #include "engine/place/container/resolve.h"
 #include "engine/role/fetch.h"
 #include "model/plan/recreate.h"
@@ -233,68 +233,6 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* The mounts of a container, whose texts are owned. */
-struct engine_mounts {
-	struct engine_mount *items;
-	size_t count;
-};
-
-static void engine_mounts_clear(struct engine_mounts *mounts)
-{
-	for (size_t i = 0; i < mounts->count; i++) {
-		free(mounts->items[i].source);
-		free(mounts->items[i].target);
-	}
-	free(mounts->items);
-}
-
-static void add_mount(struct engine_mounts *mounts, const char *source, const char *target,
-		      bool read_only)
-{
-	mounts->items = xreallocarray(mounts->items, mounts->count + 1, sizeof(*mounts->items));
-	mounts->items[mounts->count++] = (struct engine_mount){
-		.source = xstrdup(source),
-		.target = xstrdup(target),
-		.read_only = read_only,
-	};
-}
-
-static bool is_isolated(const struct agent *agent)
-{
-	return agent->isolation_arguments.count || agent->isolation_environment.count;
-}
-
-/* Everything has the path that it has on this host, but for our programs. */
-static void collect_mounts(const struct ladder *ladder, struct engine_mounts *ret)
-{
-	const struct recipe *recipe = ladder->instance->recipe;
-	cleanup_free char *capsule = container_capsule_directory(ladder->deck, ladder->instance);
-	cleanup_free char *programs = container_programs(ladder->deck);
-	cleanup_free char *users = container_users(ladder->deck, ladder->instance);
-	cleanup_free char *passwd = path_join(users, "passwd");
-	cleanup_free char *group = path_join(users, "group");
-	cleanup_free char *state = home_path(ladder->deck, ladder->instance->id);
-	add_mount(ret, programs, CAPSULE_PROGRAMS, true);
-	add_mount(ret, capsule, capsule, false);
-	add_mount(ret, recipe->home, recipe->home, false);
-	for (int i = 1; i <= GUEST_ROOMS; i++) {
-		cleanup_free char *room = container_room(ladder->deck, ladder->instance, i);
-		add_mount(ret, room, room, false);
-	}
-	if (!recipe_has_tree(recipe))
-		add_mount(ret, recipe->directory, recipe->directory, false);
-	add_mount(ret, passwd, "/etc/passwd", true);
-	add_mount(ret, group, "/etc/group", true);
-	if (is_isolated(ladder->order.agent))
-		add_mount(ret, state, state, false);
-	const char *program = recipe_program_mount(recipe);
-	if (program)
-		add_mount(ret, program, program, true);
-	for (size_t i = 0; i < recipe->mount_count; i++)
-		add_mount(ret, recipe->mounts[i].source, recipe->mounts[i].target,
-			  recipe->mounts[i].read_only);
-}
-
 /* The other limits can be changed, so gaps_warn() tells of them. */
 static double cpus(const struct ladder *ladder, const struct engine_facts *facts)
 {
@@ -311,13 +249,13 @@ static int create(struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;
 	const struct recipe *recipe = instance->recipe;
-	CLEANUP(engine_mounts_clear) struct engine_mounts mounts = { 0 };
+	cleanup_mounting struct mounting mounts = { 0 };
 	cleanup_strvec struct strvec entrypoint = { 0 }, environment = { 0 };
 	cleanup_json struct json_object *labels = ladder_labels(ladder);
 	cleanup_free char *network = NULL, *id = NULL;
 	cleanup_free char *capsule = container_capsule_directory(ladder->deck, instance);
 	struct engine_facts facts;
-	collect_mounts(ladder, &mounts);
+	mounting_collect(ladder, &mounts);
 	strvec_push_array(&entrypoint, (const char *const[]){ CAPSULE_PROGRAMS "/agentdeck-capsule",
 							      "init", capsule, NULL });
 	/* By this the capsule is known to be of this session (engine/deck/proof.h). */

@@ -187,6 +187,13 @@ static int apply_words(const struct container_order *order, struct recipe *recip
 		return error_set(err, ERROR_USAGE, "--program must be image or host, not '%s'",
 				 shown);
 	}
+	if (order->docker && !recipe_docker_parse(order->docker, &recipe->docker)) {
+		cleanup_free char *shown = visible(order->docker);
+		return error_set(err, ERROR_USAGE,
+				 "--docker must be rootless or none, not '%s': with another one "
+				 "the agent could be root on this machine",
+				 shown);
+	}
 	return 0;
 }
 
@@ -233,6 +240,15 @@ static void apply_role(const struct role_source *source, struct recipe *recipe)
 	strvec_push_all(&recipe->build_args, &source->role.build_args);
 }
 
+static bool has_variable(const struct strvec *list, const char *variable)
+{
+	const size_t length = strcspn(variable, "=") + 1;
+	for (size_t i = 0; list && i < list->count; i++)
+		if (strncmp(list->items[i], variable, length) == 0)
+			return true;
+	return false;
+}
+
 int container_apply(const struct container_order *order, struct recipe *recipe, struct error *err)
 {
 	if (order->role)
@@ -246,6 +262,8 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 	    apply_all(order->secrets, apply_secret, recipe, err) < 0 ||
 	    apply_all(order->cap_add, apply_capability, recipe, err) < 0)
 		return -1;
+	if (recipe->docker && !has_variable(&recipe->environment, NESTED_VARIABLE))
+		strvec_push(&recipe->environment, NESTED_VARIABLE);
 	return recipe->login == LOGIN_TOKEN ? logins_add_own(order->login, recipe, err) : 0;
 }
 
@@ -423,6 +441,28 @@ static char *user_of(const struct engine_facts *facts)
 	return xasprintf("%u:%u", (unsigned)geteuid(), (unsigned)getegid());
 }
 
+int container_check_nested(struct engine *engine, const struct engine_facts *facts,
+			   struct error *err)
+{
+	cleanup_engine_image struct engine_image image = { 0 };
+	const char *why = facts->kind != ENGINE_DOCKER ? "podman is the engine"
+			  : facts->is_rootless         ? "it runs without root's rights"
+			  : geteuid() == 0             ? "root's session has no other user for it"
+						       : NULL;
+	if (why)
+		return error_set(
+			err, ERROR_UNAVAILABLE,
+			"--docker rootless does not work here, since %s: use Docker of the "
+			"system as an ordinary user, or leave it out",
+			why);
+	const int r = engine_inspect_image(engine, NESTED_IMAGE, &image, err);
+	return r == ENGINE_ABSENT ? error_set(err, ERROR_NOT_FOUND,
+					      "docker has no image " NESTED_IMAGE
+					      ", which --docker rootless needs: make it with "
+					      "agentdeck image build-default --docker")
+				  : r;
+}
+
 /* configured: the engine of the configuration, or NULL. */
 static int ask_engine(struct deck *deck, const struct container_order *order,
 		      const char *configured, struct recipe *recipe, struct error *err)
@@ -441,6 +481,8 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	recipe->tls = TAKE_PTR(address.tls);
 	recipe->context = TAKE_PTR(address.context);
 	recipe->user = user_of(&facts);
+	if (recipe->docker && container_check_nested(engine, &facts, err) < 0)
+		return -1;
 	if (!recipe->build)
 		return choose_image(deck, engine, order, recipe, err);
 	return get_bases(deck, engine, order, recipe, err) < 0
@@ -484,15 +526,6 @@ static void lists_clear(struct lists *lists)
 	strvec_clear(&lists->mounts);
 	strvec_clear(&lists->environment);
 	strvec_clear(&lists->cap_add);
-}
-
-static bool has_variable(const struct strvec *list, const char *variable)
-{
-	const size_t length = strcspn(variable, "=") + 1;
-	for (size_t i = 0; list && i < list->count; i++)
-		if (strncmp(list->items[i], variable, length) == 0)
-			return true;
-	return false;
 }
 
 /* Its user was asked about the path as it is written: a link would lead to another place, also to
@@ -650,6 +683,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	whole.auth = logins_how(&logins, agent->name);
 	whole.program = or_else(order->program, defaults.program);
 	whole.cpus = or_else(order->cpus, defaults.cpus);
+	whole.docker = or_else(order->docker, role ? role->docker : NULL);
 	if (role) {
 		whole.image = role->image;
 		whole.network = or_else(whole.network, role->network);

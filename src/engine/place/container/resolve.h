@@ -15,6 +15,14 @@
 #define CONTAINER_DEFAULT_IMAGE      CONTAINER_DEFAULT_REPOSITORY ":" CONTAINER_DEFAULT_TAG
 #define CONTAINER_IMAGE_PROGRAM      "mmdebstrap" /* makes it */
 
+/* The image of a Docker inside (nested.h), where its socket is in there, and what says so to
+ * programs. */
+#define NESTED_REPOSITORY "agentdeck/docker"
+#define NESTED_IMAGE      NESTED_REPOSITORY ":" CONTAINER_DEFAULT_TAG
+#define NESTED_PLACE      "/agentdeck/docker"
+#define NESTED_SOCKET     "docker.sock"
+#define NESTED_VARIABLE   "DOCKER_HOST=unix://" NESTED_PLACE "/" NESTED_SOCKET
+
 /* The options of the command line.  NULL: not given.  All borrowed. */
 struct container_order {
 	const char *engine;               /* "docker", "podman", a URL */
@@ -24,6 +32,7 @@ struct container_order {
 	const char *auth;                 /* a word of recipe_login_parse(); of logins, if NULL */
 	const char *program;              /* a word of recipe_program_parse() */
 	const char *cpus;                 /* "1.5" */
+	const char *docker;               /* a word of recipe_docker_parse() */
 	const struct strvec *logins;      /* "HOW" of the agent, "NAME=HOW" of another login */
 	const struct strvec *mounts;      /* "SOURCE[:TARGET][:ro]" */
 	const struct strvec *environment; /* "NAME=VALUE" */
@@ -56,6 +65,11 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
  * does not come to be. */
 int container_resolve(struct deck *deck, const struct container_order *order,
 		      const struct instance *instance, struct recipe **ret, struct error *err);
+
+/* Can this engine have a Docker inside, and has it the image?  ERROR_UNAVAILABLE,
+ * ERROR_NOT_FOUND. */
+int container_check_nested(struct engine *engine, const struct engine_facts *facts,
+			   struct error *err);
 
 /* Only what is the agent's: its program, login and secrets, for a guest (guest.h).
  * *ret_asks_program: the order, or the configuration, says where the program is. */
