@@ -234,6 +234,7 @@ def case_a_command_runs_there(hosts):
         expect(done.returncode == 0, done)
         [one] = json.loads(done.stdout)
         expect(one.pop("via") == "gpu1" and one.pop("via_machine_id") == machine_id(), one)
+        expect(one.pop("via_now_at") >= one["created_at"], "no clock")
         expect([one] == here, f"{one} instead of {here}")
     expect(json.loads(hosts.run("list", "--json").stdout) == [], "this machine has the session, too")
     expect(json.loads(hosts.run("-H", "local", "list", "--json", environment={"AGENTDECK_HOST": "gpu1"}).stdout) == [], "local is not this machine")
@@ -623,6 +624,14 @@ def case_ctrl_c_cancels_there(hosts):
     wait_for(lambda: not any(os.path.exists(f"/proc/{one}") for one in serving), "events still runs there")
 
 
+def case_a_reader_that_goes_ends_the_command(hosts):
+    """Also if nothing happens there that would be printed."""
+    process = subprocess.Popen(["agentdeck", "-H", "gpu1", "events", "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    expect(b"snapshot_complete" in process.stdout.readline(), "no snapshot")
+    process.stdout.close()
+    process.wait(DEADLINE_S)
+
+
 def case_a_command_that_needs_a_terminal_gets_one(hosts):
     hosts.there("launch", hosts.path + "/work", "-t", "it's \\n! $HOME", "--agent", "demo")
     text, status = on_terminal(hosts, "attach", "gpu1:it's \\n! $HOME", until=b"Ctrl-Q")
@@ -770,6 +779,137 @@ def case_half_open_is_noticed(hosts):
         expect(terminal.end() == 0, terminal.text)
     finally:
         relay.end()
+
+
+class Fleet:
+    """Hosts of all kinds: gpu1 and gpu2 are there, each with a session; the others are not, or not yet."""
+
+    def __init__(self, hosts):
+        self.hosts, self.second = hosts, hosts.path + "/second"
+        os.mkdir(self.second, 0o700)
+        shutil.copy(hosts.far + "/config.toml", self.second)
+        os.mkfifo(hosts.path + "/fifo")
+        for name, lines in (("second", ""), ("slow", f"read word < {hosts.path}/fifo\n")):
+            write(f"{hosts.path}/run-{name}", f'#!/bin/sh\n{lines}export HOME={self.second} AGENTDECK_HOME={self.second}\nexec agentdeck "$@"\n', 0o755)
+        self.hole = socket.create_server(("127.0.0.1", 0))
+        config = open(hosts.path + "/ssh_config", encoding="utf-8").read()
+        write(hosts.path + "/ssh_config", f"Host hole\n  Port {self.hole.getsockname()[1]}\nHost down\n  Port {free_port()}\n" + config)
+        hosts.there("add", hosts.path + "/work", "-t", "api", "-c", "cat")
+        self.there("add", hosts.path + "/work", "-t", "db", "-c", "cat")
+        hosts.run("add", hosts.path + "/work", "-t", "mine", "-c", "cat")
+
+    def there(self, *words):
+        return subprocess.run(["agentdeck", *words], env={**self.hosts.far_environment, "HOME": self.second, "AGENTDECK_HOME": self.second}, check=False, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE).stdout
+
+    def settings(self, *names):
+        known = {"gpu1": "", "gpu2": f'program = "{self.hosts.path}/run-second"', "again": "", "slow": f'program = "{self.hosts.path}/run-slow"\ntimeout = 60',
+                 "down": "", "hole": "timeout = 2"}
+        self.hosts.settings("".join(f"[hosts.{name}]\n{known[name]}\n" for name in names))
+
+    def end(self):
+        self.hole.close()
+        self.there("session", "stop", "--all", "--quiet")
+
+
+@contextlib.contextmanager
+def fleet_of(hosts, *names):
+    fleet = Fleet(hosts)
+    try:
+        fleet.settings(*names)
+        yield fleet
+    finally:
+        fleet.end()
+
+
+def case_all_hosts_answer_as_they_can(hosts):
+    """The slow one is not waited for, and each that does not answer ends within its own time."""
+    with fleet_of(hosts, "gpu1", "gpu2", "down", "hole", "slow"):
+        process = subprocess.Popen(["agentdeck", "list", "-A"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        seen = b""
+        while not all(title in seen for title in (b"mine", b"api", b"db")):
+            piece = os.read(process.stdout.fileno(), 4096)
+            expect(piece, f"it ended with {seen}")
+            seen += piece
+        told = b""
+        while not all(name in told for name in (b"down is unreachable (since ", b"hole is unreachable (since ")):
+            piece = os.read(process.stderr.fileno(), 4096)
+            expect(piece, f"it ended with {told}")
+            told += piece
+        expect(process.poll() is None, "it did not wait for the slow one")
+        with open(hosts.path + "/fifo", "w", encoding="utf-8") as fifo:
+            fifo.write("go\n")
+        process.communicate(timeout=DEADLINE_S)
+        expect(process.returncode == UNREACHABLE, process.returncode)
+        expect(re.search(rb"gpu1 +api ", seen) and re.search(rb"local +mine ", seen), seen)
+
+
+def case_all_hosts_as_json(hosts):
+    with fleet_of(hosts, "gpu1", "gpu2", "down"):
+        done = hosts.run("list", "-A", "--json")
+        found = {(one["via"], one.get("title") or one["code"]): one for one in json.loads(done.stdout)}
+        expect(done.returncode == UNREACHABLE and set(found) == {("local", "mine"), ("gpu1", "api"), ("gpu2", "db"), ("down", "UNREACHABLE")}, done)
+        machine = found["local", "mine"]["via_machine_id"]
+        expect(all(one.get("via_machine_id") == machine for key, one in found.items() if key[0] != "down"), found)
+        expect(machine or not os.path.exists("/etc/machine-id"), "no machine id")
+        done = hosts.run("status", "-A", "--json")
+        counts = {one["via"]: one.get("counts", {}).get("total") for one in json.loads(done.stdout)}
+        expect(counts == {"local": 1, "gpu1": 1, "gpu2": 1, "down": None}, counts)
+        done = hosts.run("recover", "-A", "--json")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        expect({one["via"] for one in lines if one.get("event") == "summary"} == {"local", "gpu1", "gpu2"}, lines)
+        for words in (("doctor",), ("history", "nothing has this")):
+            done = hosts.run(*words, "-A", "--json")
+            expect({one["via"] for one in json.loads(done.stdout)} == {"local", "gpu1", "gpu2", "down"}, done)
+
+
+def case_a_host_with_two_names_is_one(hosts):
+    with fleet_of(hosts, "gpu1", "again", "gpu2"):
+        for _ in range(2):  # the first time nothing is known of them
+            titles = sorted(one["title"] for one in json.loads(hosts.run("list", "-A", "--json").stdout))
+            expect(titles == ["api", "db", "mine"], titles)
+        done = hosts.run("status", "-A")
+        expect(b"again is left out" in done.stderr or b"gpu1 is left out" in done.stderr, done)
+        expect(done.returncode == 0 and done.stdout.count(b"\n") == 3, done)
+
+
+def case_all_hosts_as_text(hosts):
+    with fleet_of(hosts, "gpu1", "gpu2"):
+        done = hosts.run("status", "-A")
+        expect(set(done.stdout.splitlines()) == {b"local: 1 stopped, 1 in all", b"gpu1: 1 stopped, 1 in all", b"gpu2: 1 stopped, 1 in all"}, done)
+        for words in (("doctor",), ("history", "nothing has this"), ("recover",)):
+            done = hosts.run(*words, "-A")
+            expect(all(f"{name}:\n".encode() in done.stdout for name in ("local", "gpu1", "gpu2")), done)
+        events = subprocess.Popen(["agentdeck", "events", "-A"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        text = b""
+        while text.count(b"changes follow") < 3:
+            text += os.read(events.stdout.fileno(), 4096)
+        hosts.there("rename", "api", "renamed")
+        while b"renamed" not in text:
+            text += os.read(events.stdout.fileno(), 4096)
+        expect(re.search(rb"gpu1: .*renamed", text), text)
+        events.send_signal(signal.SIGINT)
+        expect(events.wait(DEADLINE_S) == 130, events.returncode)
+        events.stdout.close()
+        refused(hosts, 64, "leave api out", "status", "-A", "--wait", "idle", "api")
+        refused(hosts, 64, "needs --next", "attach", "-A")
+
+
+def case_who_waits_on_any_host(hosts):
+    with fleet_of(hosts, "gpu1", "gpu2", "down") as fleet:
+        refused(hosts, 2, "no session waits", "attach", "--next", "-A")
+        waits = subprocess.Popen(["agentdeck", "status", "-A", "--wait", "waiting"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        fleet.there("launch", hosts.path + "/work", "-t", "asks", "--agent", "demo", "-m", "/run ls")
+        text = waits.communicate(timeout=DEADLINE_S)[0]
+        expect(waits.returncode == 0 and text.startswith(b"gpu2:\nasks ("), f"exit {waits.returncode}: {text}")
+        refused(hosts, UNREACHABLE, "gpu2: 1 waiting", "status", "-A")
+        text, status = on_terminal(hosts, "list")
+        expect(status == 0 and b"1 waits on gpu2 (" in text and b"agentdeck list -A" in text and b"asks" not in text, text)
+        expect(b"waits on" not in hosts.run("list").stdout, "a program reads it")
+        terminal = attach(hosts, "attach", "-nA")
+        terminal.wait_for(b"asks")
+        terminal.type(LEAVE)
+        expect(terminal.end() == 0, terminal.text)
 
 
 def main():

@@ -17,6 +17,7 @@ static const struct command_option options[] = {
 	{ 'f', "force", NULL, "with --fix: do not ask", TO_FLAG(force) },
 	{ 'n', "dry-run", NULL, "with --fix: only show it", TO_FLAG(dry_run) },
 	{ 0, "report", NULL, "print what a bug report needs, without secrets", TO_FLAG(report) },
+	OPTION_ALL_HOSTS,
 	{ 0 },
 };
 

@@ -13,6 +13,7 @@ struct options {
 
 static const struct command_option options[] = {
 	{ 'a', "all-profiles", NULL, "of every profile, not only this one", TO_FLAG(all_profiles) },
+	OPTION_ALL_HOSTS,
 	{ 0 },
 };
 

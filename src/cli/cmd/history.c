@@ -23,6 +23,7 @@ static const struct command_option options[] = {
 	  TO_TEXT(choice.since) },
 	{ 'n', "number", "N", "at most so many, the newest (default: 20)",
 	  TO_NUMBER(most, 1, MOST_AT_ALL) },
+	OPTION_ALL_HOSTS,
 	{ 0 },
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/deck/hint.h"
+#include "engine/hosts/hosts.h"
 #include "engine/roster/lost.h"
 #include "engine/run/correct.h"
 #include "engine/supervise/supervise.h"
@@ -52,6 +53,7 @@ static const struct command_option options[] = {
 	  TO_FLAG(watch) },
 	{ 0, "format", "FORMAT", "json, table, or 'table COLUMNS' with commas between the columns",
 	  TO_TEXT(format), .offer.also = &formats },
+	OPTION_ALL_HOSTS,
 	{ 0 },
 };
 
@@ -147,6 +149,21 @@ static void print_lost(const struct app *app, const struct roster *roster)
 		printf("%zu ended and should run: agentdeck recover\n", lost.otherwise);
 }
 
+/* As far as that is known without asking. */
+static void print_waiting_elsewhere(const struct app *app)
+{
+	const struct remotes *remotes = &app->deck.settings.hosts;
+	for (size_t i = 0; isatty(STDOUT_FILENO) && i < remotes->count; i++) {
+		char age[CLOCK_TEXT_SIZE];
+		int64_t at_us = 0;
+		const size_t count = hosts_waiting(&app->deck, &remotes->items[i], &at_us);
+		if (count)
+			printf("%zu %s on %s (%s ago): agentdeck list -A\n", count,
+			       count == 1 ? "waits" : "wait", remotes->items[i].name,
+			       clock_span(clock_wall_us() - at_us, age));
+	}
+}
+
 static int print_once(struct app *app, struct listing *listing, struct error *err)
 {
 	const struct options *given = app->options;
@@ -163,6 +180,8 @@ static int print_once(struct app *app, struct listing *listing, struct error *er
 		print_table(app, listing, roster_count(roster) > 0);
 	if (!app->json && !given->ids)
 		print_lost(app, roster);
+	if (!app->json && !given->ids)
+		print_waiting_elsewhere(app);
 	for (size_t i = 0; given->ids && i < listing->count; i++)
 		say("%s", listing->shown[i]->row.id);
 	return 0;

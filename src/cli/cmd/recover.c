@@ -27,6 +27,7 @@ static const struct command_option options[] = {
 	{ 0, "kept-environment", NULL,
 	  "with the PATH and the rest that each has kept, not with yours: for cron and the like",
 	  TO_FLAG(kept_environment) },
+	OPTION_ALL_HOSTS,
 	{ 0 },
 };
 

@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "cli/show/shapes.h"
 #include "driver/systemd/unit.h"
+#include "engine/hosts/hosts.h"
 #include "engine/supervise/supervise.h"
 #include "model/link/frame.h"
 
@@ -41,6 +42,7 @@ static void add_promises(struct deck *deck, struct json_object *hello)
 static struct json_object *make_hello(struct deck *deck)
 {
 	struct json_object *hello = json_object_new_object();
+	cleanup_free char *state = hosts_state(deck);
 	const struct machine_stamp here = machine_stamp();
 	const struct passwd *owner = getpwuid(geteuid());
 	json_set_int(hello, "oldest", LINK_OLDEST);
@@ -50,6 +52,7 @@ static struct json_object *make_hello(struct deck *deck)
 	json_set_string(hello, "machine_id", here.id);
 	json_set_string(hello, "boot_id", here.boot_id);
 	json_set_string(hello, "pid_namespace", here.pid_namespace);
+	json_set_string(hello, "state", state);
 	json_set_string(hello, "user", owner ? owner->pw_name : NULL);
 	json_set_int(hello, "uid", geteuid());
 	json_set_time(hello, "now", clock_wall_us());

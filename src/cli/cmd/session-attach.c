@@ -24,6 +24,7 @@ static const struct command_option options[] = {
 	{ 0, "refuse-nested", NULL, "refuse inside another tmux", TO_FLAG(refuse_nested) },
 	{ 0, "asked", NULL, "start it without a question: its user has answered (the deck)",
 	  TO_FLAG(asked), .is_hidden = true },
+	OPTION_ALL_HOSTS,
 	{ 0 },
 };
 

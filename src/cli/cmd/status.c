@@ -26,6 +26,7 @@ static const struct command_option options[] = {
 	  TO_WORDS(wait, waitable) },
 	{ 0, "timeout", "SECONDS", "give up after so long, with exit status 1",
 	  TO_SECONDS(timeout_s, 0, 365 * 24 * 3600) },
+	OPTION_ALL_HOSTS,
 	{ 0 },
 };
 

@@ -132,6 +132,13 @@ struct command_option {
 		'q', "quiet", NULL, "print only errors", TO_APP_FLAG(quiet)               \
 	}
 
+/* For each command that can ask every host (cli/main/fleet.h). */
+#define OPTION_ALL_HOSTS                                                                    \
+	{                                                                                   \
+		'A', "all-hosts", NULL, "on this machine and on every host of config.toml", \
+			TO_APP_FLAG(all_hosts)                                              \
+	}
+
 /* For each command that ends or starts what another machine may run. */
 #define OPTION_TAKE_OVER                                                                      \
 	{                                                                                     \
@@ -192,6 +199,7 @@ struct app {
 	const char *once;     /* --once: engine/deck/once.h; NULL: not given */
 	const char *seat;     /* --seat: engine/terminal/seat.h; NULL: not given */
 	bool is_bare;         /* the line has no command */
+	bool all_hosts;       /* -A */
 	bool every;           /* --all */
 	const char *group;    /* NULL: not given */
 	struct strvec named;  /* the sessions of --session */

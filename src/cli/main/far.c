@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/main/far.h"
 
+#include "base/clock.h"
 #include "base/jsonwrite.h"
 
 #include <errno.h>
@@ -78,12 +79,16 @@ static void take_text(struct sink *sink, enum link_stream stream, bool is_end)
 
 static void add_via(const struct sink *sink, struct json_object *value)
 {
+	const struct link_hello *hello = link_hello(sink->order->link);
+	char now[CLOCK_TEXT_SIZE];
 	if (json_object_is_type(value, json_type_array)) {
 		for (size_t i = 0; i < json_object_array_length(value); i++)
 			add_via(sink, json_object_array_get_idx(value, i));
 	} else if (json_object_is_type(value, json_type_object)) {
 		json_set_string(value, "via", sink->order->via);
-		json_set_string(value, "via_machine_id", link_hello(sink->order->link)->machine_id);
+		json_set_string(value, "via_machine_id", hello->machine_id);
+		json_set_string(value, "via_now_at",
+				hello->now_us < 0 ? NULL : clock_format(hello->now_us, now));
 	}
 }
 
@@ -149,7 +154,11 @@ int far_run(const struct far_order *order, int *ret_status, struct error *err)
 {
 	struct sink sink = { .order = order };
 	const struct link_request request = {
-		.words = order->words, .input = order->input, .on_bytes = on_bytes, .context = &sink
+		.words = order->words,
+		.input = order->input,
+		.on_bytes = on_bytes,
+		.context = &sink,
+		.needs_reader = !order->is_change,
 	};
 	sink.is_terminal[LINK_OUTPUT] = isatty(STDOUT_FILENO);
 	sink.is_terminal[LINK_ERRORS] = isatty(STDERR_FILENO);

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "cli/main/attached.h"
 #include "cli/main/far.h"
+#include "cli/main/fleet.h"
 #include "cli/show/output.h"
 #include "engine/deck/once.h"
 #include "engine/hosts/hosts.h"
@@ -272,11 +273,15 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 	if (app->kind == COMMAND_INTERNAL && app->host && !streq(app->host, REMOTE_HERE))
 		return error_set(err, ERROR_REFUSED, "%s is called by agentdeck itself",
 				 app->command->name);
-	if (app->kind == COMMAND_INTERNAL || !may_name_host(app))
+	/* With -H it is for that host alone: so its own agentdeck asks no others. */
+	const bool is_fleet = app->all_hosts && !app->host;
+	if (app->kind == COMMAND_INTERNAL || (!is_fleet && !may_name_host(app)))
 		return ROUTE_HERE;
 	if (deck_open_anyway(NULL, "link", &deck, err) < 0)
 		return -1;
 	strvec_push_all(&line, words);
+	if (is_fleet)
+		return fleet_run(app, &deck, &line, err);
 	if (find_target(app, &deck.settings.hosts, &line, &target, err) < 0)
 		return -1;
 	if (!target.remote)

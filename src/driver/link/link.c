@@ -30,7 +30,7 @@ static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
 struct link {
 	struct loop *loop;
 	struct child child;
-	struct loop_source *output, *errors, *to, *ping, *input,
+	struct loop_source *output, *errors, *to, *ping, *input, *reader,
 		*signals[ARRAY_SIZE(ending_signals)]; /* NULL: our caller ignores it */
 	struct strbuf in, out, noise, words;          /* words: of its descriptor 2 */
 	struct link_hello hello;
@@ -176,6 +176,22 @@ static void listen_to_input(struct link *link)
 		link->input = NULL;
 }
 
+/* It may print nothing for long: epoll(7) tells of an error that nothing asked for. */
+static void on_reader_gone(int fd UNUSED, uint32_t events UNUSED, void *context)
+{
+	struct link *link = context;
+	loop_remove(link->reader);
+	link->reader = NULL;
+	cancel(link);
+}
+
+static void listen_to_reader(struct link *link)
+{
+	const struct loop_io io = { STDOUT_FILENO, 0, on_reader_gone, link };
+	if (link->request->needs_reader && loop_add_io(link->loop, &io, &link->reader, NULL) < 0)
+		link->reader = NULL;
+}
+
 static void resume_input(struct link *link, int64_t count)
 {
 	if (link->untaken == SIZE_MAX)
@@ -225,6 +241,8 @@ static void greet(struct link *link, const struct link_frame *frame)
 	link->hello = (struct link_hello){
 		.version = json_get_string(frame->facts, "version", ""),
 		.machine_id = naming_is_uuid(machine) ? machine : NULL,
+		.state = json_get_string(frame->facts, "state", NULL),
+		.now_us = clock_parse(json_get_string(frame->facts, "now", "")),
 		.facts = json_object_get(frame->facts),
 	};
 	json_set_int(answer, "protocol", newest < LINK_NEWEST ? newest : LINK_NEWEST);
@@ -427,6 +445,7 @@ int link_run(struct link *link, const struct link_request *request, int *ret_sta
 	link->is_cancelled = false;
 	send_frame(link, &frame);
 	listen_to_input(link);
+	listen_to_reader(link);
 	int turned = 0;
 	while (turned >= 0 && !link->lost && link->status < 0 && link->refusal.code == ERROR_NONE) {
 		const bool is_file = has_input && !link->input && has_room(link);
@@ -435,7 +454,8 @@ int link_run(struct link *link, const struct link_request *request, int *ret_sta
 		turned = loop_turn(link->loop, is_file ? 0 : INT64_MAX, err);
 	}
 	loop_remove(link->input);
-	link->input = NULL;
+	loop_remove(link->reader);
+	link->input = link->reader = NULL;
 	link->request = NULL;
 	if (turned < 0)
 		return -1;

@@ -13,6 +13,8 @@ struct link;
 struct link_hello {
 	const char *version;    /* of its agentdeck, or "" */
 	const char *machine_id; /* a UUID, or NULL */
+	const char *state;      /* which state directory of that machine, or NULL */
+	int64_t now_us;         /* its clock; -1: not known */
 	struct json_object *facts;
 };
 
@@ -35,6 +37,7 @@ struct link_request {
 	 * link_keep() several times in a second.  Less than 0: the command is cancelled. */
 	int (*on_bytes)(enum link_stream stream, const char *bytes, size_t length, void *context);
 	void *context;
+	bool needs_reader; /* cancel it when standard output is read no more */
 };
 
 /* Run a command, and wait for its exit status.  SIGINT, SIGTERM and SIGHUP cancel it unless our

@@ -5,10 +5,12 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -214,6 +216,85 @@ int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *re
 		       : 0;
 }
 
+/* ---- what is known of a host ------------------------------------------------------------------ */
+
+enum { NOTE_MAX = 128 };
+
+static void note(const struct files *files, const char *what, const char *text)
+{
+	cleanup_free char *name = xasprintf("%s.%s", files->name, what);
+	cleanup_strbuf struct strbuf before = { 0 };
+	if (files->directory < 0 ||
+	    (fs_read(files->directory, name, NOTE_MAX, &before, NULL) == 0 &&
+	     streq(strbuf_text(&before), text)))
+		return;
+	(void)fs_replace(files->directory, name, text, strlen(text), FS_VOLATILE, NULL);
+}
+
+/* Its text, the caller's, and when it was written; NULL: there is none. */
+static char *noted(const struct deck *deck, const struct remote *remote, const char *what,
+		   int64_t *ret_at_us)
+{
+	cleanup_files struct files files;
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct stat st;
+	files_open(deck, remote, &files);
+	cleanup_free char *name = xasprintf("%s.%s", files.name, what);
+	if (files.directory < 0 || fs_read(files.directory, name, NOTE_MAX, &text, NULL) != 0 ||
+	    fstatat(files.directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return NULL;
+	*ret_at_us = st.st_mtim.tv_sec * 1000000LL;
+	return xstrdup(strbuf_text(&text));
+}
+
+/* What a host says becomes no more than digits here. */
+static char *digest_of(const char *machine, const char *state)
+{
+	char digest[SHA256_TEXT_SIZE];
+	if (is_empty(machine) || is_empty(state))
+		return NULL;
+	cleanup_free char *text = xasprintf("%s %s", machine, state);
+	sha256_text(text, digest);
+	return xstrdup(digest);
+}
+
+char *hosts_identity(const struct deck *deck, const struct remote *remote)
+{
+	int64_t at_us;
+	if (remote)
+		return noted(deck, remote, "known", &at_us);
+	cleanup_free char *state = hosts_state(deck);
+	return digest_of(machine_id(), state);
+}
+
+char *hosts_state(const struct deck *deck)
+{
+	struct stat st;
+	return stat(deck->paths.state, &st) == 0
+		       ? xasprintf("%jx:%jx", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino)
+		       : NULL;
+}
+
+void hosts_note_waiting(const struct deck *deck, const struct remote *remote, size_t count)
+{
+	cleanup_files struct files files;
+	files_open(deck, remote, &files);
+	/* Also the same number is news. */
+	cleanup_free char *text = xasprintf("%zu %lld", count, (long long)clock_wall_us());
+	note(&files, "waiting", text);
+}
+
+size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64_t *ret_at_us)
+{
+	int64_t count = 0;
+	cleanup_free char *text = noted(deck, remote, "waiting", ret_at_us);
+	if (text)
+		text[strcspn(text, " ")] = '\0';
+	return text && parse_int64(text, 0, INT32_MAX, &count) ? (size_t)count : 0;
+}
+
+/* ---- links ------------------------------------------------------------------------------------ */
+
 int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret, struct error *err)
 {
 	cleanup_error struct error why = { 0 };
@@ -222,6 +303,10 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 	files_open(deck, remote, &files);
 	if (open_any(deck, remote, &files, ret, &why) == 0) {
 		(void)unlinkat(files.directory, files.since, 0);
+		cleanup_free char *identity = digest_of(link_hello(*ret)->machine_id,
+							link_hello(*ret)->state);
+		if (identity)
+			note(&files, "known", identity);
 		return 0;
 	}
 	/* A signal says nothing about the host. */

@@ -18,6 +18,18 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
  * answered, or was not asked. */
 int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote);
 
+/* Which machine and state directory it was when it last answered, as digits for comparison; remote
+ * NULL: this machine.  NULL: not known.  The caller frees. */
+char *hosts_identity(const struct deck *deck, const struct remote *remote) MUST_USE;
+/* Which state directory of this machine it is, for a hello: not its path, which two containers can
+ * share.  NULL: there is none.  The caller frees. */
+char *hosts_state(const struct deck *deck) MUST_USE;
+
+/* How many sessions wait there for their user, and when that was so: what was noted last, without
+ * asking. */
+void hosts_note_waiting(const struct deck *deck, const struct remote *remote, size_t count);
+size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64_t *ret_at_us);
+
 /* Does the connection that is there still work, after the network of this machine has changed?  One
  * that does not answer within 3 s takes no more commands.  True also if there is none. */
 bool hosts_check(struct deck *deck, const struct remote *remote);

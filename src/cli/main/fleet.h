@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Commands for this machine and every host of config.toml at the same time: -A.
+ */
+#pragma once
+
+#include "cli/core/command.h"
+
+/* Run the command of app on each of them, and print what each says as it comes.  words: the command
+ * line behind the program's name, as its user wrote it.  Returns the exit status: that for hosts
+ * that are unreachable if there are some, else the highest. */
+int fleet_run(struct app *app, struct deck *deck, const struct strvec *words, struct error *err);
