@@ -532,16 +532,6 @@ case_the_preview_scrolls() {
 	await 'There is nothing to scroll'
 }
 
-case_a_small_terminal_shows_the_preview_instead_of_the_list() {
-	some_sessions
-	open 40 12
-	await '\? help' && keys Tab
-	await '^─ solo ─.*\[screen\]' && await_gone 'stopped' && keys Tab
-	await '^─ solo ─.*\[reply\]' && await '^solo has no reply yet' && keys G
-	await '^─ web ─.*\[reply\]' && keys Tab Tab Tab Tab Tab
-	await '· solo .* stopped'
-}
-
 # The terminal of a running session: its tmux, and the device that the agent prints to.
 agents_terminal() {	# TITLE
 	local socket
@@ -726,21 +716,9 @@ case_a_refusal_is_told_in_words() {
 	await 'solo is not running' && await '^Send to solo: hi$'
 	keys Escape
 	await '\? help' && keys x
-	await 'Stop solo\?' && await '^Enter Back' && look stop-80x24
+	await 'Stop solo\?' && await '^Enter Back'
 	keys n
 	await 'Nothing was done'
-}
-
-case_a_long_refusal_is_read_to_its_end() {
-	some_sessions
-	open 80 24
-	await '\? help' && keys Down Down m
-	await 'Send to 日本語' && keys h i Enter
-	await '^日本語 is wide, and this title is longer than any' && await 'start it with' && look refusal-80x24
-	"${terminal[@]}" resize-window -x 40 -y 12
-	await '^日本語 is wide, and this title is$' && look refusal-40x12
-	keys Down
-	await_gone '日本語 is wide, and this title is$'
 }
 
 case_a_permission_is_given_after_its_question_was_seen() {
@@ -1224,32 +1202,6 @@ case_keys_are_those_of_the_configuration() {
 	await 'x does nothing here'
 	keys F10
 	await 'ended: 0'
-}
-
-case_every_place_has_the_keys_of_the_configuration() {
-	some_sessions
-	cat >>"$home/deck/config.toml" <<-'END'
-		keys = ["help=F9", "up=F3", "down=F4", "back=F6", "line.accept=Ctrl-S", "line.cancel=Ctrl-G", "search.down=Ctrl-N",
-			"form.accept=Ctrl-S", "form.cancel=Ctrl-G", "form.complete=Ctrl-T", "form.recent=Ctrl-O",
-			"form.next=Ctrl-N", "form.choose-next=+", "form.clear=Ctrl-K", "question.yes=1", "wall.next=Ctrl-N"]
-	END
-	deck config check
-	open 80 24
-	await 'F9 help' && keys /
-	await '^Ctrl-S keep  Ctrl-G cancel' && keys w e b C-s
-	await ': search web' && await '^F6 show all' && keys F6
-	await '5 sessions  ' && keys Q
-	await 'Q does nothing here; F9 lists the keys' && keys m
-	await '^Send to solo:' && await '^Ctrl-S do it  Ctrl-G cancel' && keys Enter
-	await 'F9 help' && keys x
-	await 'Enter Back  1 yes  Esc cancel  F3, F4 choose' && keys Escape
-	await 'F9 help' && keys c
-	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T complete  Ctrl-O recent  Ctrl-K empty' && keys C-n
-	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T next  Left, \+ choose  Ctrl-K empty' && keys Tab C-g
-	await 'F9 help' && keys F9
-	await '^F3 +one line up' && await 'F3, F4 page 1 of' && keys / && keys -l 'search: keep'
-	await 'Ctrl-S, .* +do it; a search: keep it' && await '^Find: search: keep' && keys C-g
-	await 'F3, F4 page 1 of' && keys / && keys -l 'one line down' && await 'Ctrl-N +one line down'
 }
 
 case_a_session_that_asks_before_it_resumes_says_so() {

@@ -132,6 +132,10 @@ struct screen {
 	const char *stage; /* of a command that runs */
 };
 
+static const char long_refusal[] =
+	"日本語 is wide, and this title is longer than any terminal that it is shown in, as users "
+	"like them to be is not running: start it with agentdeck session start 'so long a title'";
+
 static const struct screen screens[] = {
 	{ "list-80x24", "", .size = { 80, 24 } },
 	{ "list-120x35", "", .size = { 120, 35 } },
@@ -187,6 +191,11 @@ static const struct screen screens[] = {
 		  "it: agentdeck undo 0a1b2c3d" },
 	{ "footer-after", "Down Down Down d y", { 80, 24 }, .news = "Removed broken build." },
 	{ "refused-line", "m 'hello Enter", { 80, 24 }, .refusal = "its agent asks something else" },
+	{ "refusal-80x24", "m 'hello Enter", { 80, 24 }, .refusal = long_refusal },
+	{ "refusal-40x12", "m 'hello Enter", { 40, 12 }, .refusal = long_refusal },
+	{ "refusal-end", "m 'hello Enter Down", { 40, 12 }, .refusal = long_refusal },
+	{ "stop-80x24", "x", .size = { 80, 24 } },
+	{ "preview-40x12", "Tab Tab", .size = { 40, 12 } },
 	{ "many-starts", "Down Down Down Down Down Space s", .size = { 80, 24 } },
 	{ "again-80x24", "o Tab Tab Tab Tab", { 80, 24 }, .how = AGAIN },
 	{ "filter-80x24", "f", .size = { 80, 24 } },
@@ -376,9 +385,9 @@ static void show(struct play *play)
 	}
 }
 
-static void type(struct play *play)
+static void type(struct play *play, const char *keys)
 {
-	cleanup_free char *copy = xstrdup(play->screen->keys);
+	cleanup_free char *copy = xstrdup(keys);
 	char *rest = copy;
 	for (const char *word; (word = strsep(&rest, " "));) {
 		key_code key;
@@ -426,7 +435,7 @@ static char *play_screen(const struct screen *screen)
 	face_begin(&(struct face){ screen->kind, screen->theme, screen->size.columns,
 				   screen->size.rows });
 	show(&play);
-	type(&play);
+	type(&play, screen->keys);
 	if (screen->how & AGAIN) {
 		cleanup_json struct json_object *saved = json_object_new_object();
 		ui_save(play.ui, saved);
@@ -551,7 +560,7 @@ static void the_screen_stays_while_its_user_types(void **state UNUSED)
 	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
 	face_begin(&(struct face){ .columns = 80, .rows = 24 });
 	list_remove(play.ui->list, list_find(play.ui->list, "id-02"));
-	type(&play);
+	type(&play, screen.keys);
 	list_change(
 		play.ui->list, list_find(play.ui->list, "id-00"),
 		&(struct facts){ .key.id = "id-00", .title = few[0].title, .doing = DOING_BUSY });
@@ -571,9 +580,65 @@ static void the_help_has_three_pages(void **state UNUSED)
 	CLEANUP(play_free)
 	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
 	face_begin(&(struct face){ .columns = 80, .rows = 24 });
-	type(&play);
+	type(&play, screen.keys);
 	face_end();
 	assert_int_equal(play.ui->help_pages, 3);
+}
+
+static void every_place_has_the_keys_of_the_configuration(void **state UNUSED)
+{
+	static const char *const bindings[] = {
+		"help=F9",
+		"up=F3",
+		"down=F4",
+		"back=F6",
+		"line.accept=Ctrl-S",
+		"line.cancel=Ctrl-G",
+		"search.down=Ctrl-N",
+		"form.accept=Ctrl-S",
+		"form.cancel=Ctrl-G",
+		"form.complete=Ctrl-T",
+		"form.recent=Ctrl-O",
+		"form.next=Ctrl-N",
+		"form.choose-next=+",
+		"form.clear=Ctrl-K",
+		"question.yes=1",
+	};
+	static const struct {
+		const char *keys, *shows;
+	} steps[] = {
+		{ "", "F9 help" },
+		{ "/", "\nCtrl-S keep  Ctrl-G cancel" },
+		{ "'web Ctrl-S", "F6 show all" },
+		{ "F6 Q", "Q does nothing here; F9 lists the keys" },
+		{ "m", "\nCtrl-S do it  Ctrl-G cancel" },
+		{ "Enter x", "Enter Back  1 yes  Esc cancel  F3, F4 choose" },
+		{ "Esc c",
+		  "\nCtrl-S make it  Ctrl-G back  Ctrl-T complete  Ctrl-O recent  Ctrl-K empty" },
+		{ "Ctrl-N",
+		  "\nCtrl-S make it  Ctrl-G back  Ctrl-T next  Left, + choose  Ctrl-K empty" },
+		{ "Tab Ctrl-G", "F9 help" },
+		{ "F9", "F3, F4 page 1 of" },
+		{ "/ 'keep", "a search: keep it" },
+		{ "Ctrl-G", "F3, F4 page 1 of" },
+		{ "/ 'down", "Ctrl-N " },
+	};
+	static const struct screen screen = { "", "", .size = { 80, 24 } };
+	if (!has_tic)
+		skip();
+	CLEANUP(play_free)
+	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
+	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++)
+		assert_int_equal(keymap_bind(&play.ui->keymap, bindings[i], NULL), 0);
+	face_begin(&(struct face){ .columns = 80, .rows = 24 });
+	show(&play);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		type(&play, steps[i].keys);
+		cleanup_free char *drawn = face_text(false);
+		if (!strstr(drawn, steps[i].shows))
+			fail_msg("no '%s' after %s:\n%s", steps[i].shows, steps[i].keys, drawn);
+	}
+	face_end();
 }
 
 /* A wide character that is cut, and a cursor inside of the line. */
@@ -616,6 +681,7 @@ int main(int argc UNUSED, char *argv[])
 		cmocka_unit_test(each_screen_is_as_it_was_looked_at),
 		cmocka_unit_test(the_screen_stays_while_its_user_types),
 		cmocka_unit_test(the_help_has_three_pages),
+		cmocka_unit_test(every_place_has_the_keys_of_the_configuration),
 		cmocka_unit_test(a_long_line_is_seen_at_its_cursor),
 		cmocka_unit_test(each_change_has_a_screen),
 		cmocka_unit_test(what_waits_is_answered_within_three_keys),

@@ -314,7 +314,7 @@ static void what_is_told_names_the_keys_in_use(void **state UNUSED)
 	check(ui, KEYS('J'), "");
 	assert_string_equal(ui->message,
 			    "There is nothing to scroll: v shows the session's screen.");
-	check(ui, KEYS(KEY_CODE_PASTE, KEY_CODE_PASTE_END), "");
+	check(ui, KEYS(KEY_CODE_PASTE, 'q', 'd', KEY_CODE_PASTE_END), "");
 	assert_string_equal(ui->message, "Pasted text does nothing here: S sends a line.");
 }
 
