@@ -203,29 +203,46 @@ case_the_deck_opens_as_it_was_left() {
 	await 'Sorted by urgency'
 }
 
-case_a_thousand_sessions_change_at_once() {
-	local profile=$home/deck/default text changed mask i name
-	deck add . -t one --agent demo
+# So many copies of the only session, whose id is $id; and what it is in, in $text.
+copies() {	# COUNT
+	local profile=$home/deck/default name
 	id=$(basename "$(dirname "$profile"/*/instance.json)")
-	text=$(<"$profile/$id/instance.json") changed=${text/\"one\"/\"many\"}
-	mask=$(umask) && umask 077
-	for ((i = 1; i < 1000; i++)); do
-		printf -v name %08x "$i"
-		: >"$profile/$name.lock"
-	done
-	(cd "$profile" && for name in 0*.lock; do printf '%s\n' "${name%.lock}"; done | xargs mkdir -p)
-	for ((i = 1; i < 1000; i++)); do
-		printf -v name %08x "$i"
-		printf '%s\n' "${text//$id/$name}" >"$profile/$name/instance.json"
-		printf '%s\n' "${changed//$id/$name}" >"$profile/$name/.changed"
-	done
-	umask "$mask"
+	text=$(<"$profile/$id/instance.json")
+	(umask 077 && cd "$profile" && seq -f %08.0f "$1" | xargs mkdir &&
+		for name in $(seq -f %08.0f "$1"); do
+			: >"$name.lock"
+			printf '%s\n' "${text//$id/$name}" >"$name/instance.json"
+		done)
+}
+
+case_a_thousand_sessions_change_at_once() {
+	local name changed text
+	deck add . -t one --agent demo
+	copies 999 && changed=${text/\"one\"/\"many\"}
 	open 80 24
 	await '  1000 sessions  ' && keys / m a n y Enter
-	await ', 0 shown'
-	for name in "$profile"/*/.changed; do mv "$name" "${name%/*}/instance.json"; done
+	await ', 0 shown' && cd "$home/deck/default" || return
+	(umask 077 && for name in 0*[0-9]; do printf '%s\n' "${changed//$id/$name}" >"$name/.changed"; done)
+	for name in 0*/.changed; do mv "$name" "${name%/*}/instance.json"; done
 	await ', 999 shown' && keys G
 	await ' · many '
+}
+
+# As a new user would, with fourteen live sessions and two hundred stopped ones.
+case_what_waits_is_answered_within_three_keys() {
+	local text
+	deck add . -t old -g archive --agent demo
+	copies 199
+	sed -i 's/preview = false/preview = true/' "$home/deck/config.toml"
+	for i in {1..14}; do deck add . -t "live $i" -g "work/$((i % 3))" --agent demo; done
+	deck start "live "{1..14} --no-supervise
+	agents_terminal 'live 9'
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	deck status --wait waiting --timeout 20 'live 9'
+	open 80 24
+	await '^\? live 9 waits for you since' && await '^A approve  D deny' && await '○ 13 idle  · 200 stopped$' && keys A
+	await '│    make  ' && await 'Give this permission' && keys y
+	await '^live 9: approved'
 }
 
 # A day of events, one after the other: what the deck keeps does not grow with their number.
