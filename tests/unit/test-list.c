@@ -313,15 +313,15 @@ static void an_agent_or_a_group_is_shown_alone(void **state UNUSED)
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	list_change(list, items[0],
 		    &(struct facts){ .key.id = "x", .title = "x", .agent = "codex" });
-	list_set_only_agent(list, "codex");
+	list_set_only(list, ONLY_AGENT, "codex");
 	check(list, ">x");
-	assert_string_equal(list_only_agent(list), "codex");
-	list_set_only_agent(list, NULL);
-	list_set_only_group(list, "work");
+	assert_string_equal(list_only(list, ONLY_AGENT), "codex");
+	list_set_only(list, ONLY_AGENT, NULL);
+	list_set_only(list, ONLY_GROUP, "work");
 	list_go(list, 0);
 	/* and not work-2 */
 	check(list, ">-work| docs| -back|  api|  web");
-	assert_null(list_only_agent(list));
+	assert_null(list_only(list, ONLY_AGENT));
 }
 
 static void next_waiting_goes_round_by_age(void **state UNUSED)
@@ -376,7 +376,7 @@ static void those_that_need_the_user_are_above_all(void **state UNUSED)
 	list_go(list, 0);
 	check(list, ">-work| -back|  api|-work-2| two");
 	list_set_scope(list, SCOPE_ALL);
-	list_set_only_group(list, "work");
+	list_set_only(list, ONLY_GROUP, "work");
 	list_go(list, 0);
 	check(list, "=1|>!api|=3|-work| docs| -back|  api|  web");
 }

@@ -77,7 +77,7 @@ static char *header_text(const struct ui *ui, bool is_short)
 
 static bool filter_is_on(const struct ui *ui)
 {
-	return ui->search || list_only_agent(ui->list) || list_only_group(ui->list) ||
+	return ui->search || list_only(ui->list, ONLY_AGENT) || list_only(ui->list, ONLY_GROUP) ||
 	       list_scope(ui->list) != SCOPE_ALL;
 }
 
@@ -90,8 +90,8 @@ static char *filter_text(const struct ui *ui)
 		const char *before, *name;
 	} filters[] = {
 		{ "", scope == SCOPE_ALL ? NULL : list_scope_name(scope) },
-		{ "group ", list_only_group(ui->list) },
-		{ "agent ", list_only_agent(ui->list) },
+		{ "group ", list_only(ui->list, ONLY_GROUP) },
+		{ "agent ", list_only(ui->list, ONLY_AGENT) },
 		{ "search ", ui->search },
 	};
 	struct strbuf text = { 0 };

@@ -23,8 +23,8 @@ struct list {
 	struct strvec words;     /* of the search, in lower case */
 	enum list_order order;
 	enum list_scope scope;
-	char *only_agent, *only_group; /* NULL: all */
-	bool has_pins;                 /* those that need the user are above all, too */
+	char *only[ONLY_COUNT]; /* NULL: all */
+	bool has_pins;          /* those that need the user are above all, too */
 	bool needs_sort, needs_lines;
 	struct list_counts counts;
 	struct list_widths widths;

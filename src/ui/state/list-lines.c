@@ -99,8 +99,8 @@ bool list_is_in_group(const struct item *item, const char *group)
 bool list_is_shown(const struct list *list, const struct item *item)
 {
 	if (!is_in_scope(list, item) ||
-	    (list->only_agent && !streq(item->agent, list->only_agent)) ||
-	    (list->only_group && !list_is_in_group(item, list->only_group)))
+	    (list->only[ONLY_AGENT] && !streq(item->agent, list->only[ONLY_AGENT])) ||
+	    (list->only[ONLY_GROUP] && !list_is_in_group(item, list->only[ONLY_GROUP])))
 		return false;
 	for (size_t i = 0; i < list->words.count; i++)
 		if (!(i < REPLY_WORDS && item->replied >> i & 1) &&

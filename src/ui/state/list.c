@@ -83,8 +83,8 @@ void list_free(struct list *list)
 	strvec_clear(&list->unfolded);
 	strvec_clear(&list->words);
 	free(list->place.name);
-	free(list->only_agent);
-	free(list->only_group);
+	free(list->only[ONLY_AGENT]);
+	free(list->only[ONLY_GROUP]);
 	free(list);
 }
 
@@ -321,8 +321,8 @@ struct item *list_next_waiting(struct list *list, bool is_back)
 	if (item && !list_select(list, item)) {
 		list_search(list, "");
 		list_set_scope(list, SCOPE_ALL);
-		list_set_only_agent(list, NULL);
-		list_set_only_group(list, NULL);
+		list_set_only(list, ONLY_AGENT, NULL);
+		list_set_only(list, ONLY_GROUP, NULL);
 		(void)list_select(list, item);
 	}
 	return item;
@@ -502,30 +502,15 @@ enum list_scope list_scope(const struct list *list)
 	return list->scope;
 }
 
-static void set_only(struct list *list, char **only, const char *text)
+void list_set_only(struct list *list, enum list_only only, const char *text)
 {
-	replace_string(only, text);
+	replace_string(&list->only[only], text);
 	list->needs_lines = true;
 }
 
-void list_set_only_agent(struct list *list, const char *agent)
+const char *list_only(const struct list *list, enum list_only only)
 {
-	set_only(list, &list->only_agent, agent);
-}
-
-void list_set_only_group(struct list *list, const char *group)
-{
-	set_only(list, &list->only_group, group);
-}
-
-const char *list_only_agent(const struct list *list)
-{
-	return list->only_agent;
-}
-
-const char *list_only_group(const struct list *list)
-{
-	return list->only_group;
+	return list->only[only];
 }
 
 /* ---- what is kept for the next deck ----------------------------------------------------------- */

@@ -178,11 +178,10 @@ enum list_order list_order(const struct list *list);
 enum list_scope list_scope(const struct list *list);
 
 /* Show only the sessions of this agent, or in this group and below; NULL: all. */
-void list_set_only_agent(struct list *list, const char *agent);
-void list_set_only_group(struct list *list, const char *group);
+enum list_only { ONLY_AGENT, ONLY_GROUP, ONLY_COUNT };
+void list_set_only(struct list *list, enum list_only only, const char *text);
 /* Borrowed; NULL: all. */
-const char *list_only_agent(const struct list *list);
-const char *list_only_group(const struct list *list);
+const char *list_only(const struct list *list, enum list_only only);
 
 /* The first visible line of a window of this height.  It follows the cursor, with a margin, and
  * stays otherwise. */

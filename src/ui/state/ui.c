@@ -131,9 +131,9 @@ static void show_only(struct ui *ui, enum action action)
 	const struct item *item = list_selected(ui->list);
 	cleanup_free char *group = list_selected_group(ui->list);
 	if (action == ACTION_ONLY_AGENT && item)
-		list_set_only_agent(ui->list, item->agent);
+		list_set_only(ui->list, ONLY_AGENT, item->agent);
 	else if (action == ACTION_ONLY_GROUP && group)
-		list_set_only_group(ui->list, group);
+		list_set_only(ui->list, ONLY_GROUP, group);
 	else
 		ui_tell(ui,
 			action == ACTION_ONLY_AGENT ? "Move to a session of the agent first."
@@ -162,10 +162,10 @@ static void take_back(struct ui *ui, struct wish *ret)
 		search(ui, "");
 	} else if (list_chosen(ui->list)) {
 		list_choose_none(ui->list);
-	} else if (list_only_agent(ui->list)) {
-		list_set_only_agent(ui->list, NULL);
-	} else if (list_only_group(ui->list)) {
-		list_set_only_group(ui->list, NULL);
+	} else if (list_only(ui->list, ONLY_AGENT)) {
+		list_set_only(ui->list, ONLY_AGENT, NULL);
+	} else if (list_only(ui->list, ONLY_GROUP)) {
+		list_set_only(ui->list, ONLY_GROUP, NULL);
 	} else {
 		list_set_scope(ui->list, SCOPE_ALL);
 	}
