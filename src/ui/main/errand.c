@@ -117,11 +117,17 @@ static bool has_failed(const struct errands *errands, unsigned ticket,
 	return !result || (result->exit_status && (why || !is_halted));
 }
 
+/* What a command has said, without its name, or why it could not run.  The caller frees. */
+static char *said(const struct child_result *result, const struct error *failure)
+{
+	cleanup_free char *words = result ? words_of(result) : visible(failure->message);
+	return xstrdup(starts_with(words, PREFIX) ? words + strlen(PREFIX) : words);
+}
+
 static void tell_result(struct errands *errands, unsigned ticket, const struct child_result *result,
 			const struct error *failure)
 {
-	cleanup_free char *words = result ? words_of(result) : visible(failure->message);
-	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
+	cleanup_free char *text = said(result, failure);
 	tell(errands, ticket, text, has_failed(errands, ticket, result));
 }
 
@@ -305,11 +311,9 @@ static void on_one(const struct child_result *result, const struct error *failur
 {
 	struct series *series = context;
 	if (!result || result->exit_status != 0) {
-		cleanup_free char *words = result ? words_of(result) : visible(failure->message);
 		series->failed++;
 		if (!series->why)
-			series->why = xstrdup(starts_with(words, PREFIX) ? words + strlen(PREFIX)
-									 : words);
+			series->why = said(result, failure);
 	}
 	if (series->next < series->each.count) {
 		run_next(series);

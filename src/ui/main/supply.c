@@ -48,11 +48,12 @@ static int by_use(const void *a, const void *b)
 	return one < other ? 1 : one > other ? -1 : 0;
 }
 
-/* For a worktree or clone, its source: the path of such a tree has the session's id. */
+/* For a worktree or clone, its source: the path of such a tree has the session's id.  "" if it
+ * cannot be read. */
 static char *directory_of(struct deck *deck, const struct store_row *row)
 {
 	cleanup_instance struct instance *instance = NULL;
-	const char *directory = or_empty(row->lookup_directory);
+	const char *directory = row->damage ? "" : or_empty(row->lookup_directory);
 	if (strstr(directory, row->id) && deck_load(deck, row->base, &instance, NULL) == 0 &&
 	    instance->workspace)
 		return xstrdup(instance->workspace->source);
@@ -89,8 +90,7 @@ static void gather_recents(struct deck *deck, const struct roster *roster, struc
 	size_t count;
 	cleanup_free const struct store_row **rows = rows_under(roster, NULL, &count);
 	for (size_t i = 0; i < count && ret->recents.count < RECENTS_MAX; i++) {
-		cleanup_free char *directory = rows[i]->damage ? xstrdup("")
-							       : directory_of(deck, rows[i]);
+		cleanup_free char *directory = directory_of(deck, rows[i]);
 		if (*directory && !strvec_contains(&ret->recents, directory))
 			strvec_push(&ret->recents, directory);
 	}
@@ -134,8 +134,7 @@ char *supply_start(struct deck *deck, const struct roster *roster, const struct 
 	cleanup_strvec struct strvec found = { 0 };
 	cleanup_free const struct store_row **rows = rows_under(roster, line, &count);
 	for (size_t i = 0; i < count && i < RECENTS_MAX; i++) {
-		cleanup_free char *directory = rows[i]->damage ? xstrdup("")
-							       : directory_of(deck, rows[i]);
+		cleanup_free char *directory = directory_of(deck, rows[i]);
 		size_t at = 0;
 		while (at < found.count && !streq(found.items[at], directory))
 			at++;
