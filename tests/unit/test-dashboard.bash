@@ -1360,7 +1360,7 @@ case_the_form_makes_a_session() {
 	await '^Directory +one/( |$)' && keys Down d e m o Down Down Down Right Down
 	await '^Agent +.*\(demo\)' && await '^Branch' && look form-80x24
 	"${terminal[@]}" resize-window -x 40 -y 12
-	await '^Enter make it  Esc back  Tab next$' && look form-40x12
+	await '^Enter make it  Esc back  Tab complete$' && look form-40x12
 	# its failure is told, and nothing is forgotten
 	keys Enter
 	await 'is not in a Git repository' && await '\(worktree\)'
