@@ -193,8 +193,8 @@ class Relay(threading.Thread):
             one.close()
 
 
-def on_terminal(hosts, *words, until=None):
-    """What a command prints on a terminal; it is ended once it has printed until."""
+def on_terminal(hosts, *words, until=None, asked=None, answer=b""):
+    """What a command prints on a terminal; it is ended once it has printed until.  When it has printed asked, answer is typed."""
     process, terminal = pty.fork()
     if process == 0:
         os.execvpe("agentdeck", ["agentdeck", *words], {**hosts.environment, "TERM": "xterm-256color"})
@@ -205,6 +205,9 @@ def on_terminal(hosts, *words, until=None):
             if not piece:
                 break
             text += piece
+            if asked and asked in text:
+                os.write(terminal, answer)
+                asked = None
     os.close(terminal)  # a hangup
     return text, os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
@@ -457,6 +460,83 @@ def case_a_host_is_renamed_and_removed(hosts):
     expect([one["title"] for one in json.loads(hosts.there("list", "--json"))] == ["api"], "its session")
     write(hosts.near + "/config.toml", "hosts = { gpu1 = {}, b = {} }\n")
     refused(hosts, 1, "with agentdeck config edit", "host", "remove", "gpu1")
+
+
+def case_a_login_is_asked_for_once_on_a_terminal(hosts):
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", hosts.path + "/key"], check=True)
+    write(hosts.path + "/banner", "Visit https://login.example/abc\n")
+    hosts.down()
+    hosts.up(f"Banner {hosts.path}/banner")
+    message = refused(hosts, UNREACHABLE, ": log in with agentdeck host login gpu1\n", "-H", "gpu1", "list")
+    expect("Permission denied" in message and message.count("\n") == 1, message)
+    text, status = on_terminal(hosts, "host", "login", "gpu1", asked=b"passphrase", answer=b"\x03")
+    expect(status == -signal.SIGINT and not hosts.masters(), (status, text))
+    text, status = on_terminal(hosts, "host", "login", "gpu1", asked=b"passphrase", answer=b"secret\n")
+    expect(status == 0 and b"https://login.example/abc" in text and b"gpu1 is connected, until" in text, (status, text))
+    [master] = hosts.masters()
+    for words in (("-H", "gpu1", "list"), ("-H", "gpu1", "launch", hosts.path + "/work", "-t", "api", "--agent", "demo"), ("host", "check")):
+        done = hosts.run(*words)
+        expect(done.returncode == 0, done)
+    text, status = on_terminal(hosts, "attach", "gpu1:api", until=b"Ctrl-Q")
+    expect(b"Ctrl-Q" in text and b"passphrase" not in text, f"exit {status}: {text}")
+    expect(b"is connected already" in hosts.run("host", "login", "gpu1").stdout and hosts.masters() == [master], "a second login")
+    expect(b"takes no more commands" in hosts.run("host", "logout", "gpu1").stdout, "logout")
+    wait_for(lambda: not hosts.masters(), "its connection is left")
+    expect(b"was not connected" in hosts.run("host", "logout", "gpu1").stdout, "a second logout")
+    refused(hosts, UNREACHABLE, "host login gpu1", "-H", "gpu1", "list")
+    hosts.settings("")
+    refused(hosts, UNREACHABLE, "host add --login gpu1", "host", "add", "gpu1")
+    text, status = on_terminal(hosts, "host", "add", "gpu1", "--login", asked=b"passphrase", answer=b"secret\n")
+    expect(status == 0 and b"Added" in text, (status, text))
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+
+
+def case_one_session_for_each_connection(hosts):
+    """MaxSessions 1: a second command has a connection of its own."""
+    hosts.down()
+    hosts.up("MaxSessions 1")
+    with open(hosts.path + "/events", "wb") as file:
+        events = subprocess.Popen(["agentdeck", "-H", "gpu1", "events", "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=file)
+        wait_for(lambda: os.path.getsize(hosts.path + "/events"), "no event")
+        for _ in range(2):
+            done = hosts.run("-H", "gpu1", "list")
+            expect(done.returncode == 0 and not done.stderr and events.poll() is None, done)
+        events.terminate()
+        events.wait(DEADLINE_S)
+
+
+def case_a_hop_in_between(hosts):
+    """ProxyJump.  The message says which hop is gone."""
+    port, jump = hosts.port, Hosts(os.path.dirname(hosts.path))
+    try:
+        write(hosts.path + "/known", "".join(f"[127.0.0.1]:{one.port} {' '.join(open(one.path + '/hostkey.pub', encoding='utf-8').read().split()[:2])}\n" for one in (hosts, jump)))
+        write(jump.path + "/key.pub", open(hosts.path + "/key.pub", encoding="utf-8").read())
+        text = open(hosts.path + "/ssh_config", encoding="utf-8").read()
+        write(hosts.path + "/ssh_config", f"Host jump\n  Port {jump.port}\n  HostKeyAlias [127.0.0.1]:{jump.port}\nHost gpu1\n  ProxyJump jump\n" + text)
+        done = hosts.run("-H", "gpu1", "list", "--json")
+        expect(done.returncode == 0, done)
+        jump.down()
+        wait_for(lambda: not hosts.masters(), "the connection outlives its hop")
+        message = refused(hosts, UNREACHABLE, f"port {jump.port}: Connection refused", "-H", "gpu1", "list")
+        expect(f"port {port}" not in message and message.count("\n") == 1, message)
+    finally:
+        jump.end()
+
+
+def case_other_login_shells(hosts):
+    for name in ("fish", "tcsh", "zsh", "dash"):
+        shell = shutil.which(name)
+        if not shell:
+            continue
+        # sshd runs the login shell so
+        write(hosts.path + "/login", f'#!/bin/sh\nexport SHELL={shell}\nexec {shell} -c "$SSH_ORIGINAL_COMMAND"\n', 0o755)
+        hosts.down()
+        hosts.up(f"ForceCommand {hosts.path}/login")
+        title = f"it's {name} \\n! $HOME *"
+        done = hosts.run("-H", "gpu1", "launch", hosts.path + "/work", "-t", title, "--agent", "demo")
+        expect(done.returncode == 0, (name, done))
+        done = hosts.run("exec", f"gpu1:{title}", "--", "printf", "%s.", "a  b", "'", "\\", "$HOME", "!x", "")
+        expect(done.returncode == 0 and done.stdout == b"a  b.'.\\.$HOME.!x..", (name, done))
 
 
 def case_down_is_one_status_with_since_when(hosts):

@@ -349,6 +349,8 @@ old_path=$PATH
 PATH=$root/bin:$PATH
 holds 0 'host add' gpu1
 holds 0 'host check'
+holds 0 'host login' gpu1
+holds 0 'host logout' gpu1
 PATH=$old_path
 mv "$root/config" "$root/deck/config.toml"
 holds 0 'role untrust' "$root/role"

@@ -403,7 +403,7 @@ places() {
 	done < <(names)
 }
 # A text, a number or a size: what nobody can list.  VALUE depends on the word before it.
-NOT_LISTED='USER WORD DIGEST TEXT TITLE OLD N S SIZE SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
+NOT_LISTED='DESTINATION USER WORD DIGEST TEXT TITLE OLD N S SIZE SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
 
 case_completion_knows_every_place() {
 	local line placeholder count=0

@@ -13,16 +13,18 @@ enum { ANSWER_MAX = 1 << 20 };
 struct options {
 	const char *program;
 	int64_t timeout;
-	bool again;
+	bool again, login;
 };
 
 static const struct command_option options[] = {
 	{ 0, "program", "PROGRAM", "agentdeck there: a name, or a path with / or ~/ first",
-	  TO_TEXT(program) },
+	  TO_VALUE(program, VALUE_PROGRAM) },
 	{ 0, "timeout", "SECONDS", "until a host that does not answer is unreachable",
 	  TO_SECONDS(timeout, 1, REMOTE_TIMEOUT_MAX_S) },
 	{ 0, "again", NULL, "change the host of this name, also if it is another machine now",
 	  TO_FLAG(again) },
+	{ 0, "login", NULL, "log in to it first, as host login does", TO_FLAG(login),
+	  .kind = COMMAND_TERMINAL },
 	{ 0 },
 };
 
@@ -158,7 +160,10 @@ static int cmd_host_add(struct app *app, struct error *err)
 	CLEANUP(remote_free) struct remote remote = { 0 };
 	cleanup_link struct link *link = NULL;
 	cleanup_strvec struct strvec found = { 0 };
-	if (describe(app, &remote, err) < 0 || probe(app, &remote, &link, err) < 0)
+	const struct options *given = app->options;
+	if (describe(app, &remote, err) < 0 ||
+	    (given->login && hosts_login(&app->deck, &remote, err) < 0) ||
+	    probe(app, &remote, &link, err) < 0)
 		return -1;
 	const struct link_hello *hello = link_hello(link);
 	const struct remote *old = remotes_find(&app->deck.settings.hosts, remote.name);

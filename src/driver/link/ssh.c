@@ -2,7 +2,6 @@
 #include "driver/link/ssh.h"
 
 #include "base/child.h"
-#include "base/process.h"
 
 #include <signal.h>
 #include <string.h>
@@ -26,16 +25,19 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 		"ServerAliveInterval=5",   "ServerAliveCountMax=2", "ConnectTimeout=5",
 		"ClearAllForwardings=yes", "RemoteCommand=none",    "PermitLocalCommand=no",
 	};
+	/* With ControlPersist, ssh hides what a host in between says or asks.  -N stays without it.
+	 */
 	static const char *const of_mode[][5] = {
 		[SSH_MASTER] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=yes",
 				 "ControlPersist=600" },
+		[SSH_LOGIN] = { "RequestTTY=no", "ControlMaster=yes", "ControlPersist=no" },
 		[SSH_LINK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
 		[SSH_TERMINAL] = { "RequestTTY=force", "ControlMaster=no" },
 		[SSH_PIPES] = { "RequestTTY=no", "ControlMaster=no" },
 	};
 	strvec_push_array(ret, (const char *const[]){ "ssh", "-a", "-x", NULL });
 	strvec_push_array(ret, (const char *const[]){ mode == SSH_TERMINAL ? "-tt" : "-T",
-						      mode == SSH_MASTER ? "-fN" : NULL, NULL });
+						      mode <= SSH_LOGIN ? "-fN" : NULL, NULL });
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		strvec_push_array(ret, (const char *const[]){ "-o", always[i], NULL });
 	for (size_t i = 0; of_mode[mode][i]; i++)
@@ -58,21 +60,30 @@ static bool stop_master(const struct remote *remote, const char *control)
 	return child_run(&request, STOP_MS, &result, NULL) == 0 && result.exit_status == 0;
 }
 
-static void kill_master(const char *control)
+size_t ssh_list_masters(const char *control, struct process_id **ret)
 {
 	/* Its socket names the process that has made it, which has ended (unix(7), SO_PEERCRED);
 	 * and one that is stopped answers no question.  So it is found by its command line. */
 	cleanup_free char *option = xasprintf("ControlPath=%s", control);
-	cleanup_free struct process_id *processes = NULL;
-	size_t count = 0;
-	if (process_list_own(&processes, &count, NULL) < 0)
-		return;
+	size_t count = 0, found = 0;
+	*ret = NULL;
+	if (process_list_own(ret, &count, NULL) < 0)
+		return 0;
 	for (size_t i = 0; i < count; i++) {
 		cleanup_strvec struct strvec argv = { 0 };
-		if (process_argv(processes[i].pid, &argv, NULL) == 0 &&
+		if (process_argv((*ret)[i].pid, &argv, NULL) == 0 &&
 		    strvec_contains(&argv, "-fN") && strvec_contains(&argv, option))
-			(void)process_signal(&processes[i], SIGKILL, NULL);
+			(*ret)[found++] = (*ret)[i];
 	}
+	return found;
+}
+
+static void kill_master(const char *control)
+{
+	cleanup_free struct process_id *masters = NULL;
+	const size_t count = ssh_list_masters(control, &masters);
+	for (size_t i = 0; i < count; i++)
+		(void)process_signal(&masters[i], SIGKILL, NULL);
 }
 
 void ssh_end_master(const struct remote *remote, const char *control)

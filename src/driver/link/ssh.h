@@ -5,10 +5,12 @@
  */
 #pragma once
 
+#include "base/process.h"
 #include "model/host/remote.h"
 
 enum ssh_mode {
 	SSH_MASTER,   /* connect, open the control socket, and continue in the background */
+	SSH_LOGIN,    /* the same, with this terminal, and without an end of its own */
 	SSH_LINK,     /* run a command on pipes */
 	SSH_TERMINAL, /* run a command on this terminal, which may be asked for a password */
 	SSH_PIPES,    /* run a command on our descriptors, of which one is no terminal */
@@ -20,9 +22,12 @@ enum { SSH_CONTROL_MAX = 107 - 17 };
 bool ssh_is_control(const char *path);
 
 /* control: the path of the socket, NULL for none.  command is what a shell of the host reads; NULL
- * for SSH_MASTER. */
+ * for SSH_MASTER and SSH_LOGIN. */
 void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *control,
 	      const char *command, struct strvec *ret);
+
+/* The processes that have, or had, this socket.  *ret: the caller frees.  Returns how many. */
+size_t ssh_list_masters(const char *control, struct process_id **ret);
 
 /* Let the master that has the socket take no more commands, and end after those that it has.  One
  * that does not answer is killed.  The socket is gone afterwards. */

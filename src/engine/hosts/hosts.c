@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/sha256.h"
+#include "model/host/reattach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,6 +103,23 @@ static void make_scope(struct deck *deck, const struct remote *remote, const str
 			    err.message ? err.message : name);
 }
 
+/* What a host in between said: with ControlPersist, ssh throws that away.  NULL: nothing, since it
+ * connects now.  The caller frees. */
+static char *ask_hops(const struct remote *remote, int64_t deadline_ms)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	struct child child;
+	ssh_argv(SSH_LINK, remote, NULL, "exit", &argv);
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
+					       .new_session = true };
+	return child_start(&request, &child, NULL) == 0 &&
+			       child_finish(&child, deadline_ms, &result, NULL) == 0 &&
+			       result.exit_status != 0
+		       ? ssh_words(strbuf_text(&result.errors))
+		       : NULL;
+}
+
 /* Start ssh, which continues in the background once it is connected. */
 static int connect_to(struct deck *deck, const struct remote *remote, const struct files *files,
 		      int64_t deadline_ms, struct error *err)
@@ -133,7 +151,10 @@ static int connect_to(struct deck *deck, const struct remote *remote, const stru
 	if (result.exit_status == 0)
 		return 0;
 	cleanup_free char *words = ssh_words(strbuf_text(&result.errors));
-	return error_set(err, ERROR_CHILD, "%s", words);
+	/* A connection through another program has no address. */
+	cleanup_free char *hops = strstr(words, "UNKNOWN port") ? ask_hops(remote, deadline_ms)
+								: NULL;
+	return error_set(err, ERROR_CHILD, "%s", hops ? hops : words);
 }
 
 static int open_link(const struct remote *remote, const struct files *files, int64_t deadline_ms,
@@ -313,8 +334,13 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 	if (why.code == ERROR_NEWER || why.code == ERROR_INVALID)
 		return error_set(err, why.code, "%s: %s", remote->name, why.message);
 	note_unreachable(&files, since);
-	return error_set(err, ERROR_UNREACHABLE, "%s is unreachable (since %s): %s", remote->name,
-			 since, why.message);
+	const bool is_named = remotes_find(&deck->settings.hosts, remote->name);
+	return error_set(err, ERROR_UNREACHABLE, "%s is unreachable (since %s): %s%s%s",
+			 remote->name, since, why.message,
+			 !reattach_needs_user(why.message) ? ""
+			 : is_named                        ? ": log in with agentdeck host login "
+				    : ": log in with agentdeck host add --login ",
+			 reattach_needs_user(why.message) ? remote->name : "");
 }
 
 bool hosts_check(struct deck *deck, const struct remote *remote)
@@ -373,13 +399,58 @@ int hosts_ask_system(const struct deck *deck, const struct remote *remote, char 
 	return 0;
 }
 
-void hosts_end(const struct deck *deck, const struct remote *remote)
+/* It has a terminal, and so no gate: only its process in the background gets the scope. */
+static void keep_master(struct deck *deck, const struct remote *remote, const struct files *files)
+{
+	cleanup_free struct process_id *masters = NULL;
+	if (deck_bus(deck) && ssh_list_masters(files->control, &masters) > 0)
+		make_scope(deck, remote, files, masters[0].pid);
+}
+
+int hosts_login(struct deck *deck, const struct remote *remote, struct error *err)
+{
+	cleanup_files struct files files;
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_link struct link *link = NULL;
+	cleanup_strvec struct strvec argv = { 0 };
+	int status = 0;
+	files_open(deck, remote, &files);
+	if (!files.control)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "%s: there is no directory for its socket: see agentdeck doctor",
+				 remote->name);
+	int r = fs_lock(files.directory, files.lock, clock_ms() + remote->timeout_s * 1000, &lock,
+			err);
+	if (r < 0)
+		return -1;
+	if (r == FS_LOCK_BUSY)
+		return error_set(err, ERROR_BUSY, "%s: another command still connects",
+				 remote->name);
+	if (has_socket(&files) && open_warm(remote, &files, &link, NULL) == 0)
+		return HOSTS_CONNECTED;
+	ssh_argv(SSH_LOGIN, remote, files.control, NULL, &argv);
+	r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
+	if (r < 0)
+		return -1;
+	if (status != 0)
+		return error_set(err, ERROR_UNREACHABLE, "%s: ssh did not log in (exit status %d)",
+				 remote->name, status);
+	keep_master(deck, remote, &files);
+	(void)unlinkat(files.directory, files.since, 0);
+	return 0;
+}
+
+bool hosts_end(const struct deck *deck, const struct remote *remote)
 {
 	cleanup_files struct files files;
 	files_open(deck, remote, &files);
-	if (has_socket(&files))
+	const bool has_connection = has_socket(&files);
+	if (has_connection)
 		ssh_end_master(remote, files.control);
 	(void)unlinkat(files.directory, files.since, 0);
+	return has_connection;
 }
 
 int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,

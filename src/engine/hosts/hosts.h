@@ -43,8 +43,15 @@ enum { HOSTS_SILENT = 1 };
 int hosts_ask_system(const struct deck *deck, const struct remote *remote, char **ret,
 		     struct error *err);
 
-/* Let its connection take no more commands, and forget since when it does not answer. */
-void hosts_end(const struct deck *deck, const struct remote *remote);
+/* Connect on this terminal, where ssh asks its user what it needs.  The connection stays until
+ * hosts_end(), or until it is lost.  HOSTS_CONNECTED: there is one that answers.
+ * ERROR_UNREACHABLE: ssh has failed, and has said why. */
+enum { HOSTS_CONNECTED = 1 };
+int hosts_login(struct deck *deck, const struct remote *remote, struct error *err);
+
+/* Let its connection take no more commands, and forget since when it does not answer.  Returns
+ * whether there was one. */
+bool hosts_end(const struct deck *deck, const struct remote *remote);
 
 /* The command line of ssh for a command that has our own descriptors: SSH_TERMINAL or SSH_PIPES.
  * words: behind "agentdeck".  HOSTS_SILENT: the host has not answered, so that ssh makes a
