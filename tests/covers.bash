@@ -58,7 +58,6 @@ COVERS=(
 	"src/driver/forge/|tests/unit/test-bring-push.c"
 	"src/driver/git/merge|tests/unit/test-bring.c"
 	"src/driver/git/submodule|tests/unit/test-bring.c"
-	"src/engine/workspace/bring-content|tests/unit/test-bring.c"
 	"src/engine/workspace/tree-changes|tests/unit/test-changes.c"
 	"src/engine/workspace/orphan|tests/unit/test-tree.c"
 	"src/gate/|tests/unit/test-cli.bash"

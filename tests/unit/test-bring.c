@@ -6,44 +6,10 @@
 #include "unit/bring-fixture.h"
 
 #include "base/clock.h"
-#include "base/sha256.h"
 #include "driver/git/git.h"
 #include "engine/workspace/bring-internal.h"
-#include "engine/workspace/bring.h"
 
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
-#include <sys/wait.h>
-
-static struct bring_result merge_with(struct desk *desk, const struct instance *instance,
-				      const struct bring_order *order)
-{
-	struct bring_result result = { 0 };
-	cleanup_error struct error err = { 0 };
-	if (bring_merge(&desk->deck, instance, order, &result, &err) < 0)
-		fail_msg("%s", err.message);
-	return result;
-}
-
-static void assert_merge(struct desk *desk, const struct instance *instance,
-			 const struct bring_order *order, enum bring_outcome expected)
-{
-	cleanup_bring_result struct bring_result result = merge_with(desk, instance, order);
-	assert_int_equal(result.outcome, expected);
-}
-
-static void assert_refused(struct desk *desk, const struct instance *instance,
-			   const struct bring_order *order, enum error_code code, const char *why)
-{
-	cleanup_error struct error err = { 0 };
-	struct bring_result result = { 0 };
-	assert_int_equal(bring_merge(&desk->deck, instance, order, &result, &err), -1);
-	if (err.code != code || !strstr(err.message, why))
-		fail_msg("%s", err.message);
-}
-
-static const struct bring_order plain;
 
 /* As show has it, from the repository alone. */
 static void assert_work(const struct instance *instance, enum workspace_kind kind, bool is_merged)
@@ -241,126 +207,7 @@ static void a_branch_with_other_commits_is_not_replaced(void **state)
 	do_sh(desk, "cd project && git rev-parse agentdeck/fix-it | cmp - ../before");
 }
 
-/* ---- large files ----------------------------------------------------------------------------- */
-
-static void large_files_of_a_clone_come_along(void **state)
-{
-	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
-	char digest[SHA256_TEXT_SIZE];
-	cleanup_free char *lies = xasprintf(
-		"cd " TREE
-		"/.git && d=%s && mkdir -p lfs/objects/00/00 lfs/objects/cc lfs/objects/evil/x "
-		"lfs/objects/aa/bb/$d annex/objects/1/2/SHA256E-s5--$d.bin/SHA256E-s5--$d.bin && "
-		"printf lie >lfs/objects/00/00/%064d && printf large >lfs/objects/evil/x/$d && "
-		"ln -s / lfs/objects/cc/dd && ln -s /etc/passwd lfs/objects/00/00/%063d1",
-		sha256_text("large", digest), 0, 0);
-	cleanup_free char *truth = xasprintf(
-		"cd " TREE
-		"/.git && d=%s && a=$(echo $d | cut -c1-2) && b=$(echo $d | cut -c3-4) && "
-		"mkdir -p lfs/objects/$a/$b && printf large >lfs/objects/$a/$b/$d && "
-		"k=SHA256E-s5--$d.bin && rmdir annex/objects/1/2/$k/$k && "
-		"cp lfs/objects/$a/$b/$d annex/objects/1/2/$k/$k && echo e >../e && cd .. && " DO
-		" e",
-		digest);
-	cleanup_free char *look = xasprintf(
-		"cd project/.git && test large = \"$(cat lfs/objects/*/*/%s)\" && "
-		"test large = \"$(cat annex/objects/1/2/*/*)\" && "
-		"test '2 1 0' = \"$(find lfs/objects/ -mindepth 1 -type d | wc -l) "
-		"$(find lfs -type f | wc -l) $(find lfs -type l | wc -l)\"",
-		digest);
-	/* Of names and lies nothing is made. */
-	do_sh(desk, lies);
-	assert_merge(desk, instance, &plain, BRING_FORWARD);
-	do_sh(desk, "cd project/.git && test ! -e lfs && test ! -e annex");
-	do_sh(desk, truth);
-	assert_merge(desk, instance, &plain, BRING_FORWARD);
-	do_sh(desk, look);
-}
-
-/* What the file system of the copies says; f_frsize 0: the real one. */
-static struct statvfs disk;
-int __real_fstatvfs(int fd, struct statvfs *ret);
-int __wrap_fstatvfs(int fd, struct statvfs *ret);
-int __wrap_fstatvfs(int fd, struct statvfs *ret)
-{
-	if (!disk.f_frsize)
-		return __real_fstatvfs(fd, ret);
-	*ret = disk;
-	return 0;
-}
-
-/* It costs an agent nothing to make one of any size. */
-static void a_large_file_that_does_not_fit_is_refused(void **state)
-{
-	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = begin(desk, WORKSPACE_CLONE);
-	cleanup_free char *name = xasprintf("%062d", 0);
-	cleanup_free char *make = xasprintf("cd " TREE "/.git && mkdir -p lfs/objects/ab/cd && "
-					    "truncate -s 8M lfs/objects/ab/cd/abcd%.60s",
-					    name);
-	do_sh(desk, make);
-	disk = (struct statvfs){ .f_frsize = 4096, .f_blocks = 4096, .f_bavail = 2200 };
-	assert_refused(desk, instance, &plain, ERROR_SYSTEM, "has 8 MB");
-	do_sh(desk, "cd project && test ! -e b && test ! -e .git/lfs && "
-		    "! git rev-parse -q --verify agentdeck/fix-it && rm -r ../" TREE "/.git/lfs");
-	assert_merge(desk, instance, &plain, BRING_FORWARD);
-	disk = (struct statvfs){ 0 };
-}
-
-/* A file of 8 MiB: 2048 blocks. */
-static void a_large_file_is_refused_only_where_there_is_no_space(void **state)
-{
-	static const struct {
-		fsblkcnt_t blocks, free;
-		bool fits;
-	} disks[] = {
-		{ 4096, 2200, false },
-		{ 4096, 2300, true },
-		/* A twentieth of a large disk would be too much. */
-		{ (fsblkcnt_t)1 << 29, (1 << 18) + 2000, false },
-		{ (fsblkcnt_t)1 << 29, (1 << 18) + 2100, true },
-		/* A file system that does not know. */
-		{ 0, 0, true },
-	};
-	struct desk *desk = *state;
-	cleanup_free char *from = xasprintf("%s/from", desk->root);
-	cleanup_free char *to = xasprintf("%s/to", desk->root);
-	do_sh(desk, "mkdir to && truncate -s 8M zeros && d=$(sha256sum <zeros | cut -c1-64) && "
-		    "p=from/lfs/objects/$(echo $d | cut -c1-2)/$(echo $d | cut -c3-4) && "
-		    "mkdir -p $p && mv zeros $p/$d");
-	for (size_t i = 0; i < ARRAY_SIZE(disks); i++) {
-		int64_t count = 0;
-		disk = (struct statvfs){ .f_frsize = 4096,
-					 .f_blocks = disks[i].blocks,
-					 .f_bavail = disks[i].free };
-		const int r = bring_copy_content(from, to, clock_ms() + 60000, &count, NULL);
-		disk = (struct statvfs){ 0 };
-		if (disks[i].fits != (r == 0) || count != disks[i].fits)
-			fail_msg("disk %zu: %d, %d copied", i, r, (int)count);
-		do_sh(desk, "rm -rf to/*");
-	}
-}
-
-static void large_files_are_copied_until_a_deadline(void **state)
-{
-	struct desk *desk = *state;
-	char digest[SHA256_TEXT_SIZE];
-	int64_t count = 0;
-	cleanup_error struct error err = { 0 };
-	cleanup_free char *from = xasprintf("%s/from", desk->root);
-	cleanup_free char *to = xasprintf("%s/to", desk->root);
-	cleanup_free char *make = xasprintf(
-		"d=%s && p=lfs/objects/$(echo $d | cut -c1-2)/$(echo $d | cut -c3-4) && "
-		"mkdir -p from/$p to && printf large >from/$p/$d",
-		sha256_text("large", digest));
-	do_sh(desk, make);
-	assert_int_equal(bring_copy_content(from, to, clock_ms(), &count, &err), -1);
-	assert_int_equal(err.code, ERROR_TIMEOUT);
-	do_sh(desk, "test -z \"$(find to -type f)\"");
-	assert_int_equal(bring_copy_content(from, to, clock_ms() + 60000, &count, NULL), 0);
-	assert_int_equal(count, 1);
-}
+/* ---- Git LFS --------------------------------------------------------------------------------- */
 
 static void need_lfs(void)
 {
@@ -775,30 +622,11 @@ static void a_branch_that_moves_meanwhile_is_left(void **state)
 	}
 }
 
-static int merge_it(struct desk *desk, const struct instance *instance)
-{
-	cleanup_bring_result struct bring_result result = { 0 };
-	return bring_merge(&desk->deck, instance, &plain, &result, NULL);
-}
-
 static int push_it(struct desk *desk, const struct instance *instance)
 {
 	cleanup_bring_result struct bring_result result = { 0 };
 	cleanup_free char *remote = NULL;
 	return bring_push(&desk->deck, instance, &result, &remote, NULL);
-}
-
-/* Returns whether it was killed. */
-static bool do_and_die(struct desk *desk, const struct instance *instance,
-		       int (*act)(struct desk *desk, const struct instance *instance))
-{
-	int status;
-	pid_t pid = fork();
-	if (pid == 0)
-		_exit(act(desk, instance) < 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
-	return WIFSIGNALED(status);
 }
 
 /* At each call of git, and after each of these calls the repository is whole.  Returns how many. */
@@ -862,10 +690,6 @@ int main(void)
 		DESK_TEST(a_clone_on_another_branch_is_refused),
 		DESK_TEST(another_branch_can_be_the_target),
 		DESK_TEST(a_branch_with_other_commits_is_not_replaced),
-		DESK_TEST(large_files_of_a_clone_come_along),
-		DESK_TEST(a_large_file_that_does_not_fit_is_refused),
-		DESK_TEST(a_large_file_is_refused_only_where_there_is_no_space),
-		DESK_TEST(large_files_are_copied_until_a_deadline),
 		DESK_TEST(files_of_lfs_in_a_worktree_are_merged_and_pushed),
 		DESK_TEST(files_of_lfs_in_a_clone_are_merged_and_pushed),
 		DESK_TEST(a_submodule_is_fetched_until_a_deadline),

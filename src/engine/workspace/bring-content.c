@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@
 enum { CHUNK = 1 << 16, DIGEST = SHA256_TEXT_SIZE - 1, SPARED = 20, SPARED_BYTES = 1 << 30 };
 
 #define HEX       "0123456789abcdef"
-#define TEMPORARY ".agentdeck-copy"
+#define TEMPORARY ".agentdeck-copy-"
 
 struct store {
 	const char *below; /* the Git directory */
@@ -134,29 +135,57 @@ static int make_directory_of(int above, const char *path)
 	return fs_openat(above, or_empty(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
-/* Under its name, and with its directories, only when it is known to be right. */
+/* A file of another size is a part of it, such as an interrupted cp leaves. */
+static bool has_it(int directory, const char *path, int64_t size)
+{
+	struct stat status;
+	return fstatat(directory, path, &status, 0) == 0 && S_ISREG(status.st_mode) &&
+	       status.st_size == size;
+}
+
+/* A link stays: what it leads to may be on a disk that is not mounted. */
+static int give_name(const struct copying *copying, int file, const char *temporary,
+		     const char *path, int64_t size)
+{
+	struct stat status;
+	if (fs_name_new(copying->to, file, temporary, path) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -1;
+	if (has_it(copying->to, path, size))
+		return 0;
+	if (fstatat(copying->to, path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(status.st_mode) && unlinkat(copying->to, path, 0) == 0)
+		return fs_name_new(copying->to, file, temporary, path);
+	errno = EEXIST;
+	return -1;
+}
+
+/* Under its name, and with its directories, only when it is known to be right.  No two processes
+ * share a temporary name: one of them could name what the other has begun. */
 static int copy_file(struct copying *copying, int from, const char *path, int64_t size,
 		     struct error *err)
 {
 	bool has_name = false, is_right = false;
+	uint64_t random = 0;
 	if (check_space(copying, path, size, err) < 0)
 		return -1;
-	/* One that was killed can have left it. */
-	(void)unlinkat(copying->to, TEMPORARY, 0);
-	cleanup_close int to = fs_open_new(copying->to, TEMPORARY, &has_name);
+	if (getrandom(&random, sizeof(random), 0) < 0)
+		return error_set_errno(err, errno, "choose a name for a copy");
+	cleanup_free char *temporary = xasprintf(TEMPORARY "%016" PRIx64, random);
+	cleanup_close int to = fs_open_new(copying->to, temporary, &has_name);
 	if (to < 0)
 		return error_set_file(err, errno, "make a copy of %s", path);
 	int r = copy_bytes(copying, from, to, size, digest_in(path_basename(path)), &is_right, err);
 	if (r == 0 && is_right) {
 		cleanup_close int directory = make_directory_of(copying->to, path);
 		if (directory < 0 || fchmod(to, copying->store->mode) < 0 || fs_flush(to) < 0 ||
-		    (fs_name_new(copying->to, to, has_name ? TEMPORARY : NULL, path) < 0 &&
-		     errno != EEXIST) ||
+		    give_name(copying, to, has_name ? temporary : NULL, path, size) < 0 ||
 		    fs_flush(directory) < 0)
 			r = error_set_file(err, errno, "keep a copy of %s", path);
 	}
 	if (has_name)
-		(void)unlinkat(copying->to, TEMPORARY, 0);
+		(void)unlinkat(copying->to, temporary, 0);
 	copying->count += r == 0 && is_right;
 	return r;
 }
@@ -165,10 +194,11 @@ static int take(struct copying *copying, const char *path, struct error *err)
 {
 	struct stat status;
 	cleanup_free char *target = xasprintf("%s%s", copying->prefix, path);
-	if (!is_in_place(copying->store, path) || fstatat(copying->to, target, &status, 0) == 0)
+	if (!is_in_place(copying->store, path))
 		return 0;
 	cleanup_close int file = fs_open_beneath(copying->from, path, O_RDONLY | O_NONBLOCK);
-	if (file < 0 || fstat(file, &status) < 0 || !S_ISREG(status.st_mode))
+	if (file < 0 || fstat(file, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    has_it(copying->to, target, status.st_size))
 		return 0;
 	return copy_file(copying, file, target, status.st_size, err);
 }
@@ -208,6 +238,9 @@ static int copy_store(int clone, int common, const struct store *store, int64_t 
 				   .deadline_ms = deadline_ms };
 	if (from < 0)
 		return 0;
+	/* A call that was killed can have left one, also before the store was made. */
+	fs_sweep_prefix(common, TEMPORARY);
+	fs_sweep_prefix(copying.to, TEMPORARY);
 	const int r = copy_level(&copying, "", 0, err);
 	*count += copying.count;
 	return r;
