@@ -5,7 +5,6 @@
 #include "base/fsutil.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +29,8 @@ struct content {
 	const struct store *store;
 	const char *module;  /* as in struct survivors */
 	struct strvec names; /* sorted */
-	int64_t lost;
+	bool *is_lost;       /* of each name */
+	size_t lost;
 	char *example; /* the first that is lost */
 };
 
@@ -88,15 +88,14 @@ static int compare(const void *a, const void *b)
 
 /* ---- what commits name ---- */
 
+/* Count each file once. */
 static void lose(struct content *content, size_t at, const char *example)
 {
+	if (content->is_lost[at])
+		return;
+	content->is_lost[at] = true;
 	if (!content->lost++)
 		content->example = xstrdup(example);
-	/* Count each file once. */
-	char **items = content->names.items;
-	free(items[at]);
-	memmove(items + at, items + at + 1, (content->names.count - at) * sizeof(*items));
-	content->names.count--;
 }
 
 /* Does another parent of a merge have the file?  That parent is judged separately. */
@@ -218,7 +217,8 @@ static int walk_commits(struct content *content, const struct commits *heads,
 		r = git_revwalk_hide(walk, &uploaded->oids[i]);
 	if (r == 0)
 		r = hide_recorded(repository, walk, odb);
-	for (int i = 0; r == 0 && content->names.count && (r = git_revwalk_next(&oid, walk)) == 0;
+	for (int i = 0; r == 0 && content->lost < content->names.count &&
+			(r = git_revwalk_next(&oid, walk)) == 0;
 	     i++) {
 		if (i == COMMITS_MOST)
 			verdict_unknown(&repository->look->verdict, repository->where,
@@ -249,7 +249,7 @@ static void add_finding(const struct content *content)
 	/* The user copies this line into a shell, and an agent may have named the directories. */
 	cleanup_free char *first = argjoin(make);
 	cleanup_free char *second = argjoin(copy);
-	cleanup_free char *name = xasprintf("%" PRId64 " file%s of %s, as %s", content->lost,
+	cleanup_free char *name = xasprintf("%zu file%s of %s, as %s", content->lost,
 					    content->lost == 1 ? "" : "s", store->what,
 					    content->example);
 	cleanup_free char *detail = xasprintf("git fetch does not bring them along: %s && %s",
@@ -264,18 +264,20 @@ static void look_at_store(const struct repository *repository, const struct stor
 				   .store = store,
 				   .module = survivors->module };
 	list(&content, store->below, 0);
-	if (content.names.count)
-		qsort(content.names.items, content.names.count, sizeof(*content.names.items),
-		      compare);
+	const size_t count = content.names.count;
+	if (count)
+		qsort(content.names.items, count, sizeof(*content.names.items), compare);
+	content.is_lost = xcalloc(count, sizeof(*content.is_lost));
 	/* git-annex itself knows which remotes have a key, and drops it here when they have. */
-	if (store->has_directories)
-		while (content.names.count)
-			lose(&content, 0, content.names.items[0]);
-	else if (content.names.count && walk_commits(&content, heads, &survivors->uploaded) < 0)
+	for (size_t i = 0; store->has_directories && i < count; i++)
+		lose(&content, i, content.names.items[i]);
+	if (!store->has_directories && count &&
+	    walk_commits(&content, heads, &survivors->uploaded) < 0)
 		look_failed(repository, "the files of %s cannot be looked for", store->what);
 	if (content.lost)
 		add_finding(&content);
 	strvec_clear(&content.names);
+	free(content.is_lost);
 	free(content.example);
 }
 
