@@ -1243,13 +1243,13 @@ case_remove_says_how_each_comes_back() {
 	mv "$home/out" "$home/said"
 	for title in one two; do
 		# shellcheck disable=SC2046
-		must $(sed -n "s/^Removed $title .*To restore it: agentdeck //p" "$home/said")
+		must $(sed -n "s/^Removed $title .*To restore the session: agentdeck //p" "$home/said")
 		grep -q "^Restored $title " "$home/out" || fail "$title: $(<"$home/out")"
 	done
 	must -p work add . -t notes --agent demo
 	must -p work remove notes
 	# shellcheck disable=SC2046
-	must $(sed -n 's/.*To restore it: agentdeck //p' "$home/out")
+	must $(sed -n 's/.*To restore the session: agentdeck //p' "$home/out")
 	grep -q '^Restored notes ' "$home/out" || fail "notes: $(<"$home/out")"
 }
 
@@ -3397,7 +3397,7 @@ case_a_merge_offers_to_remove_the_session() {
 	tree=$(value api path)
 	echo b >"$tree/b" && git -C "$tree" add b && "${own[@]}" -C "$tree" commit -qm b
 	words=$("${deck[@]}" script -qefc 'agentdeck merge api' /dev/null <<<n 2>&1)
-	[[ $words = *'Merged agentdeck/api into main:'*'Remove api, with its tree and its branch?'*'It stays.'* ]] || fail "it asks: $words"
+	[[ $words = *'Merged agentdeck/api into main:'*'Remove api? After that, agentdeck prune --branches deletes its worktree and the branch agentdeck/api;'*'It stays.'* ]] || fail "it asks: $words"
 	mkfifo "$home/answer"
 	: >"$home/asked"
 	"${deck[@]}" script -qefc 'agentdeck merge api' /dev/null <>"$home/answer" >"$home/asked" 2>&1 &
@@ -3411,12 +3411,31 @@ case_a_merge_offers_to_remove_the_session() {
 	[[ $words = *'has all of agentdeck/api already.'*'agentdeck check api says which'* ]] || fail "with a new file: $words"
 	rm "$tree/new"
 	words=$("${deck[@]}" script -qefc 'agentdeck merge api' /dev/null <<<y 2>&1)
-	[[ $words = *'Removed api.'* ]] || fail "it says: $words"
-	must undo api
+	[[ $words = *'Removed api ('*'). '*'Its worktree is kept until agentdeck prune. To restore the session: agentdeck undo'* ]] || fail "it says: $words"
+	[ -e "$tree/b" ] || fail 'its worktree is gone'
+	must undo
 	[ -e "$tree/b" ] || fail 'undo brings no tree back'
 	must remove api
 	must prune --force --branches
 	[ ! -e "$tree" ] && ! git -C repo rev-parse -q --verify agentdeck/api && git -C repo cat-file -e main:b || fail "left: $(ls -R "$tree" repo)"
+}
+
+# It says so, and which command deletes the rest.
+case_a_branch_that_stays_after_a_merge_is_named() {
+	local kind tree words
+	local -a own=(git -c user.name=a -c user.email=a@b)
+	git init -q -b main repo && "${own[@]}" -C repo commit -qm one --allow-empty
+	git -C repo config user.name a && git -C repo config user.email a@b
+	for kind in worktree clone; do
+		must add repo -t "$kind" --agent demo "--$kind"
+		tree=$(value "$kind" path)
+		echo b >"$tree/$kind" && git -C "$tree" add . && "${own[@]}" -C "$tree" commit -qm b
+		"${own[@]}" -C repo commit -qm other --allow-empty
+		words=$("${deck[@]}" script -qefc "agentdeck merge $kind --squash" /dev/null <<<y 2>&1)
+		[[ $words = *"After that, agentdeck prune deletes its $kind, the branch agentdeck/$kind stays;"*"Its $kind is kept until agentdeck prune."* ]] || fail "$kind: $words"
+		must prune --force
+		[ ! -e "$tree" ] && git -C repo rev-parse -q --verify "agentdeck/$kind" >/dev/null || fail "$kind: tree or branch"
+	done
 }
 
 # --- all of them --------------------------------------------------------------------------------------

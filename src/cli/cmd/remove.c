@@ -5,9 +5,9 @@
 #include "cli/cmd/several.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "cli/show/removal.h"
 
 #include "base/clock.h"
-#include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/run/stop.h"
 
@@ -61,6 +61,7 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 {
 	const struct options *given = app->options;
 	cleanup_free char *seen = work_seen(given, row);
+	cleanup_instance struct instance *instance = NULL;
 	enum decision_way decision = seen ? DECISION_REMOVED : DECISION_GO_ON;
 	if (!given->discard && !seen && !row->damage &&
 	    decide_removal(app, row->base, &decision, &seen, err) < 0)
@@ -78,26 +79,13 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 		.work_seen = seen,
 		.with = given->with,
 	};
+	if (row->workspace)
+		(void)deck_load(&app->deck, row->base, &instance, NULL);
 	if (lifecycle_remove(&app->deck, row->base, &order, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "session_id", row->session_id);
-	/* In a container its agent's home is the session's. */
-	const bool is_kept = row->session_id && streq(row->backend, PLACE_DEFAULT);
-	cleanup_free char *where = is_kept ? xasprintf("Its conversation %s stays with %s.",
-						       row->session_id, row->agent)
-				   : row->session_id
-					   ? xasprintf(
-						     "Its conversation %s is kept until agentdeck "
-						     "prune; files that were written in its "
-						     "container outside of its home, work "
-						     "directory and mounts are not.",
-						     row->session_id)
-					   : NULL;
-	cleanup_free char *undo = hint_undo(&app->deck, row->title, row->id, !app->instance);
-	return print_done(app, object,
-			  xasprintf("Removed %s (%s). %s%sTo restore it: %s", row->title, row->id,
-				    or_empty(where), where ? " " : "", undo));
+	return print_done(app, object, removal_text(&app->deck, row, instance, !app->instance));
 }
 
 static char *make_question(const struct several *several, size_t running)

@@ -2,10 +2,12 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "cli/show/removal.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/run/stop.h"
 #include "engine/run/work.h"
+#include "engine/workspace/branch.h"
 #include "engine/workspace/bring.h"
 #include "engine/workspace/tree.h"
 
@@ -63,22 +65,40 @@ static void say_conflict(const struct instance *instance, const struct bring_res
 
 /* ---- what is left to do with the session ---- */
 
-static int offer_removal(struct app *app, struct error *err)
+/* What becomes of tree and branch when the session is removed.  The caller frees. */
+static char *deletion_text(const struct instance *instance, const struct bring_result *result,
+			   const struct branch_fate *fate)
+{
+	const char *kind = workspace_kind_name(instance->workspace->kind);
+	cleanup_free char *name = visible(fate->name ? fate->name : or_empty(result->branch));
+	if (fate->goes)
+		return xasprintf("agentdeck prune --branches deletes its %s and the branch %s",
+				 kind, name);
+	return xasprintf("agentdeck prune deletes its %s%s%s%s", kind, *name ? ", the branch " : "",
+			 name, *name ? " stays" : "");
+}
+
+static int offer_removal(struct app *app, const struct instance *instance,
+			 const struct bring_result *result, struct error *err)
 {
 	const struct store_row *row = app->session;
+	cleanup_branch_fate struct branch_fate fate = { 0 };
 	cleanup_free char *hint = hint_row(&app->deck, &app->rows, row);
 	cleanup_free char *title = visible(row->title);
 	const bool runs = place_is_live(&row->run);
+	if (branch_look(&app->deck, instance, NULL, &fate, err) < 0)
+		return -1;
 	if (runs || !ask_is_possible()) {
-		say("Nothing would be lost with its tree now%s: agentdeck remove %s && agentdeck prune "
-		    "--branches",
-		    runs ? ", once it has ended" : "", hint);
+		say("Nothing would be lost with its tree now%s: agentdeck remove %s && agentdeck "
+		    "prune%s",
+		    runs ? ", once it has ended" : "", hint, fate.goes ? " --branches" : "");
 		return 0;
 	}
+	cleanup_free char *deletion = deletion_text(instance, result, &fate);
 	cleanup_free char *question = xasprintf(
-		"Nothing would be lost with its tree now. Remove %s, with its tree and its branch? "
-		"They go with the next agentdeck prune --branches; undo brings them back until then.",
-		title);
+		"Nothing would be lost with its tree now. Remove %s? After that, %s; agentdeck undo "
+		"restores the session until then.",
+		title, deletion);
 	int r = ask_yes(question, "It stays.", err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
@@ -86,19 +106,20 @@ static int offer_removal(struct app *app, struct error *err)
 	const struct removal_order order = { .how = REMOVE_STOPPED };
 	if (lifecycle_remove(&app->deck, row->base, &order, err) < 0)
 		return -1;
-	say("Removed %s.", row->title);
+	say_to(stdout, removal_text(&app->deck, row, instance, !app->instance));
 	return 0;
 }
 
 /* The verdict about its tree proves that nothing is lost, not the merge. */
-static int look_at_rest(struct app *app, const struct instance *instance, struct error *err)
+static int look_at_rest(struct app *app, const struct instance *instance,
+			const struct bring_result *result, struct error *err)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
 	int r = tree_judge(&app->deck, instance, &verdict, err);
 	if (r < 0)
 		return -1;
 	if (r == TREE_ABSENT || verdict_is_safe(&verdict))
-		return offer_removal(app, err);
+		return offer_removal(app, instance, result, err);
 	cleanup_free char *count = verdict_count_text(&verdict);
 	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 	say("Its tree %s, %s: agentdeck check %s says which.", verdict_claim(&verdict), count,
@@ -145,7 +166,7 @@ static int cmd_session_merge(struct app *app, struct error *err)
 		say_to(stdout, outcome_text(&result));
 	if (app->json || app->quiet || is_conflict)
 		return is_conflict ? STATUS_CONFLICT : 0;
-	return look_at_rest(app, instance, err);
+	return look_at_rest(app, instance, &result, err);
 }
 
 const struct command command_session_merge = {
