@@ -1592,6 +1592,34 @@ case_role_is_asked_for() {
 	[ ! -e "$home/ran" ] || fail 'initializeCommand ran'
 }
 
+# The options of the user are before what the role says, and its other words stay.
+case_role_counts_after_the_options_of_the_user() {
+	local engine socket=$home/engine.sock file=$home/work/.devcontainer.json
+	command -v python3 >/dev/null || return 0
+	run add . -t a --agent demo --container --engine unix:///nowhere
+	! grep -q 'built without libcurl' "$home/err" || return 0
+	coproc FAKE { exec python3 "$tree/tests/unit/fake-engine" docker "$socket"; }
+	engine=$FAKE_PID
+	read -r <&"${FAKE[0]}" || fail 'the fake engine does not start'
+	import_image "$socket" web 1 || fail 'the engine takes no image'
+	printf '[container]\nengine = "unix://%s"\n' "$socket" >>"$home/deck/config.toml"
+	printf '{"image": "web:1", "containerEnv": {"CITY": "Oslo", "LAND": "N"}, %s}\n' \
+		'"hostRequirements": {"cpus": 1}, "customizations": {"agentdeck": {"network": "none"}}' >"$file"
+	must role trust .
+	must add . -t a --agent demo --devcontainer
+	must session show a --recipe
+	for text in '^Network +none' '^Processors +1' 'CITY=Oslo' 'LAND=N'; do
+		grep -Eq "$text" "$home/out" || fail "the role's $text: $(<"$home/out")"
+	done
+	must add . -t b --agent demo --devcontainer --env CITY=Rome --network internal --cpus 2
+	must session show b --recipe
+	for text in '^Network +internal' '^Processors +2' 'CITY=Rome' 'LAND=N'; do
+		grep -Eq "$text" "$home/out" || fail "the user's $text: $(<"$home/out")"
+	done
+	kill "$engine"
+	wait "$engine" 2>/dev/null
+}
+
 # A variable that the role asks for, at a terminal and without one.
 case_role_asks_for_variables() {
 	local engine socket=$home/engine.sock file=$home/work/.devcontainer.json
