@@ -142,6 +142,75 @@ TEST(ContainerHasItsWorktreePodman)
 	keeps_its_worktree(ENGINE_PODMAN);
 }
 
+/* ---- Git LFS and a submodule --------------------------------------------------------------- */
+
+#define LFS "/usr/bin/git-lfs"
+
+/* A repository with a large file and a submodule, both set up. */
+static const char source_script[] =
+	"set -e; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a "
+	"GIT_COMMITTER_EMAIL=a@b; mkdir -p \"$1/lib\" \"$1/deck\"; cd \"$1/lib\"; git init -q; "
+	"echo one >l; git add l; git commit -qm lib; cd \"$1/deck\"; git init -q; "
+	"git lfs install --local --skip-repo >/dev/null; "
+	"echo '*.bin filter=lfs diff=lfs merge=lfs -text' >.gitattributes; seq 99 >old.bin; "
+	"git -c protocol.file.allow=always submodule --quiet add \"$1/lib\" lib; git add .; git commit -qm one";
+
+static void add_with_large_files(struct session *session, enum engine engine)
+{
+	engine_prepare_libraries(engine, LIBRARIES_IMAGE("git"), GIT);
+	(void)machine_user_ok(WORDS("sh", "-c", source_script, "sh", at_home(".")));
+	session_add(session, NULL, "deck",
+		    WORDS("--agent", "demo", "--worktree", "--container", "--image",
+			  LIBRARIES_IMAGE("git"), "--engine", engine_address(engine), "--mount",
+			  GIT ":" GIT ":ro", "--mount", LFS ":" LFS ":ro"));
+	session_start(session, NULL);
+	struct json_object *object = deck_look_ok(WORDS("session", "path", session->id, "--json"));
+	session->directory = json_get_string(object, "path", "");
+	/* As agentdeck says. */
+	(void)out_there(session->directory, WORDS("-c", "protocol.file.allow=always", "submodule",
+						  "--quiet", "update", "--init"));
+}
+
+/* Its agent commits both, and two commands bring them home. */
+static void brings_home_large_files(enum engine engine)
+{
+	struct session session;
+	const char *source = at_home("deck");
+	if (!machine_exists(LFS))
+		skip_test("git-lfs is not installed");
+	add_with_large_files(&session, engine);
+	(void)inside_ok(
+		&session,
+		"g=" GIT "; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b "
+		"GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b && (cd lib && echo two >l && "
+		"$g commit -qam lib) && echo large >new.bin && $g add . && $g commit -qm two");
+	const struct json_object *changes = json_get_object(
+		deck_look_ok(WORDS("session", "changes", session.id, "--json")), "changes");
+	ASSERT(json_object_array_length(json_get_array(changes, "files")) == 2,
+	       "its changes are not two files");
+	struct json_object *merge = deck_look_ok(WORDS("session", "merge", session.id, "--json"));
+	ASSERT(streq(json_get_string(merge, "result", ""), "fast-forward"), "the merge is %s",
+	       json_get_string(merge, "result", ""));
+	(void)out_there(source, WORDS("submodule", "--quiet", "update"));
+	ASSERT(streq(or_empty(machine_read(kept("%s/new.bin", source))), "large\n"),
+	       "new.bin has %s", or_empty(machine_read(kept("%s/new.bin", source))));
+	ASSERT(streq(or_empty(machine_read(kept("%s/lib/l", source))), "two\n"), "lib/l has %s",
+	       or_empty(machine_read(kept("%s/lib/l", source))));
+	ASSERT(strstr(out_there(source, WORDS("show", "HEAD:new.bin")), "\noid sha256:"),
+	       "its commit has the content");
+	ASSERT(streq(out_there(source, WORDS("status", "--porcelain")), ""), "it is not clean");
+}
+
+TEST(ContainerHasLargeFilesAndASubmoduleDocker)
+{
+	brings_home_large_files(ENGINE_DOCKER);
+}
+
+TEST(ContainerHasLargeFilesAndASubmodulePodman)
+{
+	brings_home_large_files(ENGINE_PODMAN);
+}
+
 /* What its agent has made of git's record of it: git outside would wait for ever, or give up. */
 static void goes_with_a_damaged_record(enum engine engine)
 {

@@ -39,6 +39,19 @@ static void a_container_writes_only_what_a_commit_does(void **state)
 	assert_true(recipe_has_tree(instance->recipe));
 }
 
+/* Where the repository has some.  Git LFS could not store what an agent commits. */
+static void a_container_writes_large_files_where_its_repository_has_them(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = plan(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "mkdir -p project/.git/lfs/objects");
+	instance->recipe = recipe_new();
+	instance->recipe->directory = xstrdup(instance->cwd);
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	cleanup_free char *mounts = mounts_of(desk, instance->recipe);
+	assert_non_null(strstr(mounts, " project/.git/lfs "));
+}
+
 static void a_container_has_nothing_of_the_source_of_a_clone(void **state)
 {
 	struct desk *desk = *state;
@@ -93,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(a_container_writes_only_what_a_commit_does),
+		DESK_TEST(a_container_writes_large_files_where_its_repository_has_them),
 		DESK_TEST(a_container_has_nothing_of_the_source_of_a_clone),
 		DESK_TEST(objects_that_a_container_lacks_are_refused),
 		DESK_TEST(parts_that_are_links_are_refused),

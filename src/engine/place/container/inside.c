@@ -13,10 +13,13 @@
 
 /* The parts that a commit writes.  Git makes the logs with the first commit.  Alternates would be
  * in objects/info. */
-static const struct {
+static const struct part {
 	const char *name;
-	bool read_only;
-} parts[] = { { "objects", false }, { "objects/info", true }, { "refs", false }, { "logs", false } };
+	bool read_only, is_optional;
+} parts[] = {
+	{ "objects", false, false }, { "objects/info", true, false }, { "refs", false, false },
+	{ "logs", false, false },    { "lfs", false, true },
+};
 /* A wrong one breaks git in the whole repository. */
 static const char *const leading[] = { "commondir", "gitdir" };
 
@@ -33,11 +36,13 @@ static int check_objects(const char *common, struct error *err)
 			 shown);
 }
 
-static int add_part(struct recipe *recipe, const char *common, const char *name, bool read_only,
+static int add_part(struct recipe *recipe, const char *common, const struct part *part,
 		    struct error *err)
 {
 	struct stat st;
-	cleanup_free char *path = path_join(common, name), *shown = visible(path);
+	cleanup_free char *path = path_join(common, part->name), *shown = visible(path);
+	if (part->is_optional && (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
+		return 0;
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return error_set_file(err, errno, "mkdir %s", path);
 	/* No start would mount it. */
@@ -46,7 +51,7 @@ static int add_part(struct recipe *recipe, const char *common, const char *name,
 				 "%s is a link, which no container mounts: use --clone, or leave "
 				 "--worktree or --container out",
 				 shown);
-	recipe_add_tree_mount(recipe, path, read_only);
+	recipe_add_tree_mount(recipe, path, part->read_only);
 	return 0;
 }
 
@@ -62,7 +67,7 @@ static int add_worktree(const struct workspace *workspace, struct recipe *recipe
 		return -1;
 	recipe_add_tree_mount(recipe, repository.common, true);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (add_part(recipe, repository.common, parts[i].name, parts[i].read_only, err) < 0)
+		if (add_part(recipe, repository.common, &parts[i], err) < 0)
 			return -1;
 	recipe_add_tree_mount(recipe, record, false);
 	for (size_t i = 0; i < ARRAY_SIZE(leading); i++) {
