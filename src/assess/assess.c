@@ -172,22 +172,37 @@ static bool visit(const struct repository *repository)
 	return true;
 }
 
+/* Walk the tree, and let the index be read at the same time. */
+static bool walk_beside(const struct repository *repository, bool is_open, struct tree *ret,
+			struct staged *ret_staged)
+{
+	if (is_open)
+		staged_ask(repository);
+	const bool is_readable = walk_tree(repository, ret);
+	if (!is_open)
+		return is_readable;
+	staged_take(repository, ret_staged);
+	if (!ret_staged->index)
+		look_failed(repository, "its index cannot be read");
+	return is_readable;
+}
+
 static bool look_inside(struct repository *repository, int depth)
 {
 	cleanup_tree struct tree tree = { 0 };
-	bool is_readable = walk_git_directories(repository);
+	cleanup_staged struct staged staged = { 0 };
+	struct moment before = moment_of(repository);
+	bool is_open = walk_git_directories(repository) && open_repository(repository);
 	if (repository->path)
-		is_readable &= walk_tree(repository, &tree);
+		is_open &= walk_beside(repository, is_open, &tree, &staged);
 	status_add_states(repository);
 	gitdir_add(repository);
-	struct moment before = moment_of(repository);
-	bool is_open = is_readable && open_repository(repository);
 	if (is_open) {
 		/* A repository below is no branch to merge. */
 		if (repository->look->changes && repository->is_recorded)
 			changes_add_history(repository);
-		if (repository->path && status_check_head(repository))
-			status_add_files(repository, &tree);
+		if (staged.index && status_check_head(repository))
+			status_add_files(repository, &staged, &tree);
 		if (!repository->look->changes)
 			history_add(repository);
 		look_below(repository, &tree, depth);

@@ -15,6 +15,7 @@
 #include "assess/assess.h"
 #include "assess/open.h"
 #include "assess/sandbox.h"
+#include "assess/staged.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
 
@@ -133,11 +134,11 @@ static int set_up(struct look *look, struct error *err)
 	strvec_push(&readable, look->source_common);
 	/* libgit2 starts in between: it would load the certificates of all authorities, and may
 	 * need calls that are closed then. */
-	return sandbox_close_files(&readable, &look->verdict.confinement, err) < 0 ||
-			       set_up_git(err) < 0 ||
-			       sandbox_close_calls(&look->verdict.confinement, err) < 0
-		       ? -1
-		       : 0;
+	if (sandbox_close_files(&readable, &look->verdict.confinement, err) < 0 ||
+	    set_up_git(err) < 0)
+		return -1;
+	staged_start();
+	return sandbox_close_calls(&look->verdict.confinement, err);
 }
 
 /* ---- the answer ---- */

@@ -27,25 +27,24 @@ enum { CPU_S = 15, FILES_MOST = 256 };
 #define MEMORY_MOST ((rlim_t)1 << 30)
 #endif
 
+static int limit(int resource, rlim_t most, struct error *err)
+{
+	struct rlimit now;
+	if (getrlimit(resource, &now) < 0)
+		return error_set_errno(err, errno, "cannot read a limit");
+	if (now.rlim_max > most)
+		now.rlim_max = most;
+	now.rlim_cur = now.rlim_max;
+	return setrlimit(resource, &now) < 0 ? error_set_errno(err, errno, "cannot set a limit")
+					     : 0;
+}
+
 int sandbox_limit(struct error *err)
 {
-	static const struct {
-		int resource;
-		rlim_t most;
-	} limits[] = {
-		{ RLIMIT_CPU, CPU_S },         { RLIMIT_AS, MEMORY_MOST }, { RLIMIT_FSIZE, 0 },
-		{ RLIMIT_NOFILE, FILES_MOST }, { RLIMIT_NPROC, 0 },        { RLIMIT_CORE, 0 },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		struct rlimit limit;
-		if (getrlimit(limits[i].resource, &limit) < 0)
-			return error_set_errno(err, errno, "cannot read a limit");
-		if (limit.rlim_max > limits[i].most)
-			limit.rlim_max = limits[i].most;
-		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit(limits[i].resource, &limit) < 0)
-			return error_set_errno(err, errno, "cannot set a limit");
-	}
+	if (limit(RLIMIT_CPU, CPU_S, err) < 0 || limit(RLIMIT_AS, MEMORY_MOST, err) < 0 ||
+	    limit(RLIMIT_FSIZE, 0, err) < 0 || limit(RLIMIT_NOFILE, FILES_MOST, err) < 0 ||
+	    limit(RLIMIT_CORE, 0, err) < 0)
+		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return error_set_errno(err, errno, "cannot give up new privileges");
 	return 0;
@@ -190,20 +189,28 @@ static struct sock_filter filter[] = {
 	RETURN(SECCOMP_RET_ERRNO | EPERM),
 };
 
-int sandbox_close_calls(struct confinement *ret, struct error *err)
+/* The number of a thread that cannot have the filter is a failure, too. */
+static int filter_calls(struct confinement *ret, struct error *err)
 {
 	const struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) {
-		if (errno == EINVAL || errno == ENOSYS)
-			return 0;
-		return error_set_errno(err, errno, "cannot enforce the filter of system calls");
-	}
+	const long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+			       &program);
+	if (r < 0 && (errno == EINVAL || errno == ENOSYS))
+		return 0;
+	if (r != 0)
+		return error_set_errno(err, r < 0 ? errno : ESRCH,
+				       "cannot enforce the filter of system calls");
 	ret->seccomp = true;
 	return 0;
 }
 #else
-int sandbox_close_calls(struct confinement *ret UNUSED, struct error *err UNUSED)
+static int filter_calls(struct confinement *ret UNUSED, struct error *err UNUSED)
 {
 	return 0;
 }
 #endif
+
+int sandbox_close_calls(struct confinement *ret, struct error *err)
+{
+	return limit(RLIMIT_NPROC, 0, err) < 0 ? -1 : filter_calls(ret, err);
+}

@@ -8,11 +8,12 @@
 #include "base/text.h"
 #include "model/workspace/verdict.h"
 
-/* Limits on time, memory, files and processes, and no new privileges.  ERROR_SYSTEM. */
+/* Limits on time, memory and files, and no new privileges.  ERROR_SYSTEM. */
 int sandbox_limit(struct error *err);
 
 /* Allow reading below these directories, and no other use of files (Landlock).  Where the kernel
  * lacks it, *ret says so.  After sandbox_limit().  ERROR_SYSTEM. */
 int sandbox_close_files(const struct strvec *readable, struct confinement *ret, struct error *err);
-/* Refuse all other system calls (seccomp); *ret says whether that worked. */
+/* No further process or thread; and refuse all other system calls, in every thread (seccomp); *ret
+ * says whether that worked. */
 int sandbox_close_calls(struct confinement *ret, struct error *err);

@@ -340,12 +340,13 @@ static bool few_paths(const struct repository *repository, git_index *index,
 
 /* The staged changes; with a tree that differs from the index, also the others.  NULL: there are
  * none, or they cannot be known. */
-static git_status_list *list_changes(const struct repository *repository, git_index *index,
-				     struct timespec written, struct tree *tree)
+static git_status_list *list_changes(const struct repository *repository, const struct staged *has,
+				     struct tree *tree)
 {
 	cleanup_strvec struct strvec paths = { 0 };
-	const bool is_clean = proof_find(repository, index, written, tree);
-	const bool has_staged = !proof_is_committed(repository, index);
+	git_index *index = has->index;
+	const bool is_clean = proof_find(repository, index, has->written, tree);
+	const bool has_staged = !has->is_committed;
 	git_status_list *staged = has_staged
 					  ? list_files(repository, GIT_STATUS_SHOW_INDEX_ONLY, NULL)
 					  : NULL;
@@ -365,19 +366,13 @@ static git_status_list *list_changes(const struct repository *repository, git_in
 			  few_paths(repository, index, tree, &paths) ? &paths : NULL);
 }
 
-void status_add_files(const struct repository *repository, struct tree *tree)
+void status_add_files(const struct repository *repository, const struct staged *staged,
+		      struct tree *tree)
 {
-	git_index *index = NULL;
-	struct timespec written = proof_index_time(repository);
-	if (git_repository_index(&index, repository->git) < 0) {
-		look_failed(repository, "its index cannot be read");
-		return;
-	}
 	check_exclude(repository);
-	git_status_list *list = list_changes(repository, index, written, tree);
-	add_list(repository, index, list, tree);
+	git_status_list *list = list_changes(repository, staged, tree);
+	add_list(repository, staged->index, list, tree);
 	git_status_list_free(list);
-	git_index_free(index);
 	if (repository->look->changes)
 		changes_count_lines(repository);
 }

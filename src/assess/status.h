@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "assess/staged.h"
 #include "assess/walk.h"
 
 /* Check that HEAD leads to a commit and its tree, or to nothing at all in a new repository: libgit2
@@ -15,7 +16,8 @@ void status_add_states(const struct repository *repository);
 
 /* Files that differ from HEAD, and ignored ones; and what libgit2 does not list, by the walk, which
  * gets its marks (proof_mark()). */
-void status_add_files(const struct repository *repository, struct tree *tree);
+void status_add_files(const struct repository *repository, const struct staged *staged,
+		      struct tree *tree);
 
 /* Add one file.  code: as git status has it. */
 void status_add_file(const struct repository *repository, const char *code, const char *path,
