@@ -365,6 +365,20 @@ def case_a_change_is_made_at_most_once(home):
     expect(len(home.sessions()) == KILLS, "there are sessions that no request made")
 
 
+def case_a_start_of_several_names_them(home):
+    for title in ("one", "two", "three"):
+        home.deck("add", home.work, "-t", title, "--agent", "demo")
+    with Link(home) as link:
+        status, output = link.run("--once", "several-0123456789", "start", "one", "two", "--json")
+        expect(status == 0, output)
+        status, output = link.run("once", "several-0123456789", "--json")
+        answer = json.loads(output)
+        expect(answer["state"] == "ended" and sorted(one["title"] for one in answer["sessions"]) == ["one", "two"], answer)
+        status, output = link.run("--once", "several-0123456789", "start", "--all", "--json")
+        expect(status == 1 and b"ALREADY_EXISTS" in output, output)
+        home.deck("session", "stop", "--all", "--quiet")
+
+
 def case_a_change_without_its_answer_is_not_repeated(home):
     """The command itself is killed: cut, and its id stays used."""
     home.deck("add", home.work, "-t", "one", "--agent", "demo")

@@ -85,6 +85,8 @@ static void add_words(const struct app *app, const struct several_verb *verb,
 {
 	cleanup_free char *command = xstrdup(app->command->name);
 	char *rest = command;
+	if (app->once)
+		strvec_push_array(ret, (const char *const[]){ "--once", app->once, NULL });
 	for (const char *word; (word = strsep(&rest, " "));)
 		strvec_push(ret, word);
 	strvec_push(ret, "--instance");

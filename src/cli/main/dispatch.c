@@ -126,7 +126,8 @@ static int open_needs(struct app *app, struct error *err)
 
 static int begin_once(const struct app *app, struct once *once, struct error *err)
 {
-	if (!app->once)
+	/* The one that started this worker has the id. */
+	if (!app->once || app->instance)
 		return 0;
 	if (app->kind != COMMAND_CHANGES || !app->deck.profile)
 		return error_set(err, ERROR_USAGE, "%s cannot be run with --once",
