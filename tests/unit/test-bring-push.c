@@ -48,6 +48,10 @@ static void look_at_push(struct desk *desk, enum workspace_kind kind)
 	assert_int_equal(bring_find_request(instance, "agentdeck/fix-it", 5000, &request, NULL),
 			 FORGE_NONE);
 	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
+	assert_non_null(strstr(err.message, "has no remote: add one"));
+	error_clear(&err);
+	do_sh(desk, "cd project && git remote add a ../a && git remote add b ../b");
+	assert_int_equal(bring_push(&desk->deck, instance, &result, &remote, &err), -1);
 	assert_non_null(strstr(err.message, "remote.pushDefault"));
 	do_sh(desk, "git init -q --bare remote && cd project && git remote add origin ../remote");
 	if (bring_push(&desk->deck, instance, &result, &remote, NULL) < 0)

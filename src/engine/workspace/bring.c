@@ -340,6 +340,11 @@ static int find_remote(const struct workspace *workspace, const char *branch, ch
 	}
 	if (gitcmd_list_remotes(workspace->source, &remotes, err) < 0)
 		return -1;
+	if (!remotes.count)
+		return error_set(err, ERROR_INVALID,
+				 "the repository has no remote: add one with git -C %s remote add "
+				 "origin URL",
+				 workspace->source);
 	if (!strvec_contains(&remotes, "origin") && remotes.count != 1)
 		return error_set(err, ERROR_INVALID,
 				 "which remote? Name it with git -C %s config remote.pushDefault "
