@@ -93,6 +93,9 @@ TEST(ContainerHasADockerInsideWithoutRoot)
 					    kept("%d", (int)inside.agent.pid))),
 		      "\nDOCKER_HOST=unix:///agentdeck/docker/docker.sock\n"),
 	       "the agent does not know of it");
+	struct reply reply = deck(NULL, WORDS("session", "exec", inside.session.id, "--", "env"));
+	ASSERT(strstr(reply.output, "DOCKER_HOST=unix:///agentdeck/docker/docker.sock"),
+	       "a second command has:\n%s%s", reply.output, reply.errors);
 	put_image(&inside);
 	assert_works(&inside, "at first");
 }

@@ -11,6 +11,7 @@
 #include "base/program.h"
 #include "engine/place/alive.h"
 #include "engine/place/container/guest.h"
+#include "engine/place/container/resolve.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -88,10 +89,13 @@ int container_exec(const struct instance *instance, const struct strvec *command
 	strvec_push_array(argv, (const char *const[]){ "exec", "--interactive", NULL });
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		strvec_push(argv, "--tty");
+	strvec_push_array(argv, (const char *const[]){ "--workdir", recipe->directory, "--user",
+						       recipe->user, "--env", "TERM=xterm-256color",
+						       NULL });
+	if (strvec_contains(&recipe->environment, NESTED_VARIABLE))
+		strvec_push_array(argv, (const char *const[]){ "--env", NESTED_VARIABLE, NULL });
 	strvec_push_array(argv,
-			  (const char *const[]){ "--workdir", recipe->directory, "--user",
-						 recipe->user, "--env", "TERM=xterm-256color",
-						 container, CAPSULE_PROGRAMS "/agentdeck-capsule",
+			  (const char *const[]){ container, CAPSULE_PROGRAMS "/agentdeck-capsule",
 						 "exec", exec.ticket, NULL });
 	if (command->count)
 		strvec_push_all(argv, command);
