@@ -77,5 +77,7 @@ _agentdeck()
 			COMPREPLY+=("${quoted#"$done"}")
 		fi
 	done
+	# a session of that host follows
+	[[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != *: ]] || compopt -o nospace
 }
 complete -F _agentdeck agentdeck

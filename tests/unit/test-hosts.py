@@ -285,6 +285,30 @@ def case_a_session_is_named_with_its_host(hosts):
     refused(hosts, 64, "one host", "-H", "local", "show", "gpu1:api")
 
 
+def case_completion_knows_the_sessions_of_a_host(hosts):
+    hosts.there("add", hosts.path + "/work", "-t", "api", "--agent", "demo")
+    hosts.run("add", hosts.path + "/work", "-t", "near", "--agent", "demo")
+
+    def offered(*words):
+        return [line.split("\t")[0] for line in hosts.run("help", "--complete", "--", *words).stdout.decode().splitlines()[1:]]
+
+    expect(offered("attach", "") == ["gpu1:", "near"] and offered("attach", "gpu1:") == ["gpu1:", "near"] and not hosts.masters(), "completion connects")
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+    expect("gpu1:api" in offered("attach", "gpu1:") and "gpu1:api" in offered("send", "--session", "gpu1:"), offered("attach", "gpu1:"))
+    expect(offered("-H", "gpu1", "attach", "") == ["api"], offered("-H", "gpu1", "attach", ""))
+    expect("gpu1:" not in offered("launch", "--in", ""), "an option that takes no host")
+
+
+def case_sessions_of_an_option_have_a_host(hosts):
+    for title in ("one", "two"):
+        hosts.there("launch", hosts.path + "/work", "-t", title, "--agent", "demo")
+    done = hosts.run("send", "--session", "gpu1:one", "--session=gpu1:two", "hello there")
+    expect(done.returncode == 0, done)
+    for title in ("one", "two"):
+        wait_for(lambda title=title: b"hello there" in hosts.there("output", title, "--pane"), f"{title} has no message")
+    refused(hosts, 64, "one command works on one host", "send", "--session", "gpu1:one", "--session", "local:x", "hello")
+
+
 def case_input_and_bytes_pass(hosts):
     big = "\u00e9" * 200000
     done = hosts.run("-H", "gpu1", "launch", hosts.path + "/work", "-t", "talk", "--agent", "demo", "--json")

@@ -423,7 +423,17 @@ press_tab() {
 	_agentdeck
 }
 
+# A COMMAND while config.toml has a host.
+with_host() {
+	local status=0
+	printf '[hosts.gpu1]\n' >>"$AGENTDECK_HOME/config.toml"
+	"$@" || status=$?
+	sed -i '$d' "$AGENTDECK_HOME/config.toml"
+	return "$status"
+}
+
 case_bash_completes() {
+	local nospace=''
 	# shellcheck disable=SC2317  # the script calls it; bash's own works only while readline completes
 	compopt() { :; }
 	# shellcheck disable=SC1090
@@ -453,6 +463,10 @@ case_bash_completes() {
 	done
 	[ ! -e ran ] || fail "a title was run"
 	agentdeck remove "$title" >/dev/null || fail "remove"
+	# shellcheck disable=SC2317  # as above
+	compopt() { nospace=$2; }
+	with_host press_tab agentdeck attach gp
+	[ "${COMPREPLY[*]} $nospace" = 'gpu1: nospace' ] || fail "a host: ${COMPREPLY[*]}"
 	unset -f compopt
 }
 
@@ -515,6 +529,7 @@ case_fish_completes() {
 		grep -qxF -e "$(agentdeck help --complete -- status - | grep '^--wait')" || fail "an explanation"
 	[ "$(offered_by_fish "agentdeck add $root/d")" = "$(printf '%s/\n' "$root/deck" "$root/directory")" ] || fail "directories"
 	[ "$(offered_by_fish "agentdeck add $root/fis")" = "" ] || fail "a file as a directory"
+	[ "$(with_host offered_by_fish 'agentdeck attach gp')" = gpu1: ] || fail "a host"
 	[ "$(offered_by_fish "agentdeck start $root/dir")" = "$root/directory/" ] || fail "a session's directory"
 	[ "$(offered_by_fish "agentdeck add . -- $root/fis")" = "$root/fish" ] || fail "files"
 	[ "$(offered_by_fish 'agentdeck add --cmd agentdeck-dem')" = agentdeck-demo-agent ] || fail "programs"
@@ -580,6 +595,7 @@ offered_by_bash() {	# LINE
 bash_offers() {
 	offers offered_by_bash
 	[ "$(became 'agentdeck status --wa')" = 'agentdeck status --wait ' ] || fail "what an option became"
+	[ "$(with_host became 'agentdeck attach gp')" = 'agentdeck attach gpu1:' ] || fail "a host"
 	[ "$(became "agentdeck add $root/dir")" = "agentdeck add $root/directory/" ] || fail "directories"
 	[ "$(became "agentdeck add $root/bas")" = "agentdeck add $root/bas" ] || fail "a file as a directory"
 	[ "$(became "agentdeck add . -- $root/bas")" = "agentdeck add . -- $root/bash " ] || fail "files"

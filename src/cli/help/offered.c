@@ -5,11 +5,14 @@
 #include "base/tomledit.h"
 #include "driver/git/git.h"
 #include "driver/store/trash.h"
+#include "engine/hosts/hosts.h"
 #include "engine/run/add.h"
 #include "model/settings/values.h"
 
 #include <string.h>
 #include <unistd.h>
+
+enum { ANSWER_MAX = 1 << 22 };
 
 void candidates_put(const struct candidates *to, const char *word, const char *text)
 {
@@ -313,4 +316,69 @@ int candidates_offer(const struct candidates *to, struct app *app, const struct 
 			return -1;
 	}
 	return 0;
+}
+
+/* ---- sessions of other hosts --------------------------------------------------------------------
+ */
+
+static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
+{
+	struct strbuf *answer = context;
+	if (stream == LINK_OUTPUT && answer->length + length <= ANSWER_MAX)
+		strbuf_add(answer, bytes, length);
+	return 0;
+}
+
+/* A title of another host is a word here, and nothing more. */
+static void put_titles(const struct candidates *to, struct json_object *list, const char *lead)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *session = json_object_array_get_idx(list, i);
+		const char *title = json_get_string(session, "title", "");
+		cleanup_free char *shown = visible(title);
+		cleanup_free char *word = xasprintf("%s%s", lead, title);
+		if (*title && streq(title, shown))
+			candidates_put(to, word, json_get_string(session, "path", NULL));
+	}
+}
+
+static void put_there(const struct candidates *to, struct app *app, const struct remote *remote,
+		      const char *lead)
+{
+	cleanup_link struct link *link = NULL;
+	cleanup_strbuf struct strbuf answer = { 0 };
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_json struct json_object *list = NULL;
+	int status;
+	strvec_push_array(&words,
+			  (const char *const[]){ "-H", REMOTE_HERE, "list", "--json", NULL });
+	const struct link_request request = {
+		.words = &words, .input = -1, .on_bytes = keep_answer, .context = &answer
+	};
+	if (hosts_open_at_once(&app->deck, remote, &link) == 0 &&
+	    link_run(link, &request, &status, NULL) == 0 &&
+	    json_parse(strbuf_text(&answer), answer.length, "list", &list, NULL) == 0 &&
+	    json_object_is_type(list, json_type_array))
+		put_titles(to, list, lead);
+}
+
+int candidates_offer_sessions(const struct candidates *to, struct app *app, const struct app *line,
+			      const struct offer *offer, struct error *err)
+{
+	const struct remotes *hosts = &app->deck.settings.hosts;
+	const struct remote *remote = line->host ? remotes_find(hosts, line->host) : NULL;
+	const char *session;
+	if (remote) {
+		put_there(to, app, remote, "");
+		return 0;
+	}
+	if (!line->host && remotes_split(hosts, to->typed, &remote, &session) && remote) {
+		cleanup_free char *lead = xasprintf("%s:", remote->name);
+		put_there(to, app, remote, lead);
+	}
+	for (size_t i = 0; !line->host && i < hosts->count; i++) {
+		cleanup_free char *word = xasprintf("%s:", hosts->items[i].name);
+		candidates_put(to, word, hosts->items[i].ssh);
+	}
+	return candidates_offer(to, app, line, offer, err);
 }

@@ -21,6 +21,11 @@ struct candidates {
 /* text: the explanation, or NULL. */
 void candidates_put(const struct candidates *to, const char *word, const char *text);
 
+/* Like candidates_offer(), but for a session that may be one of another host: HOST:SESSION, or
+ * behind -H HOST.  Those there are offered while there is a connection. */
+int candidates_offer_sessions(const struct candidates *to, struct app *app, const struct app *line,
+			      const struct offer *offer, struct error *err);
+
 /* Print what the offer names.  line: the words before the one that is completed.  app has the deck.
  * On an error the output may be incomplete. */
 int candidates_offer(const struct candidates *to, struct app *app, const struct app *line,

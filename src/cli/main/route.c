@@ -55,6 +55,9 @@ static bool may_name_host(const struct app *app)
 	for (size_t i = 0; i < app->operands.count; i++)
 		if (strchr(app->operands.items[i], ':') && is_session(app, i))
 			return true;
+	for (size_t i = 0; i < app->named.count; i++)
+		if (strchr(app->named.items[i], ':'))
+			return true;
 	return app->host || !is_empty(usual_host(app));
 }
 
@@ -69,29 +72,50 @@ static int find(const struct remotes *remotes, const char *name, const struct re
 				   "there is no host '%s': agentdeck host list shows them", shown);
 }
 
-/* Take the hosts out of the operands, and out of the same words of the line. */
+/* Take the host out of one word, and out of the same word of the line, at *at or behind it. */
+static int split_word(char **word, const struct remotes *remotes, struct strvec *words, size_t *at,
+		      struct target *target, struct error *err)
+{
+	const struct remote *remote;
+	const char *session;
+	cleanup_free char *named = xstrdup(*word);
+	cleanup_free char *option = xasprintf("=%s", named);
+	if (!remotes_split(remotes, named, &remote, &session))
+		return 0;
+	if (target->is_given && target->remote != remote)
+		return error_set(err, ERROR_USAGE,
+				 "%s: one command works on one host: name each of the others in a "
+				 "command of its own",
+				 named);
+	*target = (struct target){ remote, true };
+	replace_string(word, session);
+	for (; *at < words->count; ++*at) {
+		char **slot = &words->items[*at];
+		const bool is_option = starts_with(*slot, "--") && ends_with(*slot, option);
+		if (!is_option && !streq(*slot, named))
+			continue;
+		cleanup_free char *rest = xasprintf(
+			"%.*s%s", is_option ? (int)(strlen(*slot) - strlen(named)) : 0, *slot,
+			session);
+		replace_string(slot, rest);
+		++*at;
+		break;
+	}
+	return 0;
+}
+
 static int split_operands(struct app *app, const struct remotes *remotes, struct strvec *words,
 			  struct target *target, struct error *err)
 {
 	size_t at = app->command_at;
-	for (size_t i = 0; i < app->operands.count; i++) {
-		const struct remote *remote;
-		const char *session;
-		cleanup_free char *operand = xstrdup(app->operands.items[i]);
-		if (!is_session(app, i) || !remotes_split(remotes, operand, &remote, &session))
-			continue;
-		if (target->is_given && target->remote != remote)
-			return error_set(err, ERROR_USAGE,
-					 "%s: one command works on one host: name each of the "
-					 "others in a command of its own",
-					 operand);
-		*target = (struct target){ remote, true };
-		replace_string(&app->operands.items[i], session);
-		while (at < words->count && !streq(words->items[at], operand))
-			at++;
-		if (at < words->count)
-			replace_string(&words->items[at++], session);
-	}
+	for (size_t i = 0; i < app->operands.count; i++)
+		if (is_session(app, i) &&
+		    split_word(&app->operands.items[i], remotes, words, &at, target, err) < 0)
+			return -1;
+	at = app->command_at;
+	for (size_t i = 0; i < app->named.count; i++)
+		if (split_word(&app->named.items[i], remotes, words, &at, target, err) < 0)
+			return -1;
 	return 0;
 }
 

@@ -22,6 +22,7 @@ enum {
 	SCOPE_MS = 5000,
 	CHECK_MS = 3000,
 	SYSTEM_MS = 10000,
+	AT_ONCE_MS = 1000,
 	LINE_SHOWN = 100
 };
 
@@ -355,6 +356,16 @@ bool hosts_check(struct deck *deck, const struct remote *remote)
 	log_info("%s: its connection is replaced: %s", remote->name, why.message);
 	ssh_end_master(remote, files.control);
 	return false;
+}
+
+int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct link **ret)
+{
+	cleanup_files struct files files;
+	files_open(deck, remote, &files);
+	return has_socket(&files) &&
+			       open_link(remote, &files, clock_ms() + AT_ONCE_MS, ret, NULL) == 0
+		       ? 0
+		       : HOSTS_SILENT;
 }
 
 int hosts_check_machine(const struct remote *remote, const struct link *link, struct error *err)

@@ -9,10 +9,16 @@
 #include "driver/link/ssh.h"
 #include "engine/deck/deck.h"
 
+enum { HOSTS_SILENT = 1 };
+
 /* Open a link.  It takes at most the remote's timeout: a connection that is there but does not
  * answer is replaced.  ERROR_UNREACHABLE says why, and since when.  ERROR_NEWER: as link_open(). */
 int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret,
 	       struct error *err);
+
+/* The same, but only over a connection that is there and answers within a second.  HOSTS_SILENT:
+ * there is none, which says nothing about the host. */
+int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct link **ret);
 
 /* Since when it does not answer, as far as this machine has asked: a time of clock_wall_us(); 0: it
  * answered, or was not asked. */
@@ -39,7 +45,6 @@ int hosts_check_machine(const struct remote *remote, const struct link *link, st
 
 /* What is a host where agentdeck does not start?  *ret: "Linux x86_64, tmux 3.3a", visible; the
  * caller frees.  HOSTS_SILENT: ssh does not reach it. */
-enum { HOSTS_SILENT = 1 };
 int hosts_ask_system(const struct deck *deck, const struct remote *remote, char **ret,
 		     struct error *err);
 
