@@ -800,7 +800,7 @@ def case_attach_returns_when_the_host_does(hosts):
     clients = len(subprocess.run(["tmux", "-S", json.loads(hosts.there("show", "talk", "--json"))["tmux"]["socket"], "list-clients"], check=True, stdout=subprocess.PIPE).stdout.splitlines())
     expect(clients == 1, f"{clients} clients")
     terminal.type(LEAVE)
-    expect(terminal.end() == 0 and b"talk keeps running" in terminal.text[back:], terminal.text[back:])
+    expect(terminal.end() == 0 and b"talk keeps running. Back to it: agentdeck -H gpu1 attach talk" in terminal.text[back:], terminal.text[back:])
     expect(not os.listdir(f"{hosts.far}/run/seats"), "its seat is left")
 
 
@@ -965,6 +965,25 @@ def case_all_hosts_as_json(hosts):
         for words in (("doctor",), ("history", "nothing has this")):
             done = hosts.run(*words, "-A", "--json")
             expect({one["via"] for one in json.loads(done.stdout)} == {"local", "gpu1", "gpu2", "down"}, done)
+
+
+def case_a_hostile_host_is_one_of_all(hosts):
+    """What it says is shown as its own, reaches no terminal raw, and holds up no other."""
+    data = {"frame": "data", "id": "1", "stream": "output"}
+    rows = '[\n{"id":"x","title":"\\u001b[2Jevil","status":"\u009b","activity":["a"],"path":7,"via":"local"},7\n]\n'
+    with fleet_of(hosts, "gpu1", "gpu2") as fleet:
+        for frames in (({**data, "text": rows}, {**data, "stream": "errors", "text": "\033[2Jwords"}, {"frame": "exit", "id": "1", "status": 0}),
+                       ({**data, "text": "[\n{\n}\n"}, {"frame": "exit", "id": "1", "status": 0}), ("x" * (1 << 20),)):
+            fake(hosts, *frames, state="\033[2J", now="\033[2J")
+            fake_settings = f'[hosts.evil]\nssh = "gpu1"\nprogram = "{hosts.path}/fake"\n'
+            fleet.settings("gpu1", "gpu2")
+            with open(hosts.near + "/config.toml", "a", encoding="utf-8") as file:
+                file.write(fake_settings)
+            text, _ = on_terminal(hosts, "list", "-A")
+            expect(all(title in text for title in (b"mine", b"api", b"db")) and not any(one in text for one in (b"\033[2J", b"\xc2\x9b")), text)
+            done = hosts.run("list", "-A", "--json")
+            found = [one["via"] for one in json.loads(done.stdout)]
+            expect(b"\033" not in done.stdout + done.stderr and found.count("local") == found.count("gpu1") == found.count("gpu2") == 1, done)
 
 
 def case_a_host_with_two_names_is_one(hosts):

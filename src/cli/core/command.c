@@ -21,6 +21,8 @@ const struct command_option global_options[] = {
 	  TO_APP_TEXT(once), .is_hidden = true },
 	{ 0, "seat", "ID", "of attach: who attaches, also after the link was lost",
 	  TO_APP_TEXT(seat), .is_hidden = true },
+	{ 0, "via", "HOST", "of attach: what its user calls this host", TO_APP_TEXT(via),
+	  .is_hidden = true },
 	{ 'v', "version", NULL, "print the version", TO_APP_FLAG(wants_version) },
 	{ 'h', "help", NULL, "print a summary of the commands", TO_APP_FLAG(wants_help) },
 	{ 0 },

@@ -121,6 +121,8 @@ static void add_via(const struct member *member, struct json_object *value)
 static void print_element(struct fleet *fleet, const struct member *member,
 			  struct json_object *value)
 {
+	if (!json_object_is_type(value, json_type_object))
+		return;
 	add_via(member, value);
 	print_json_element(value, fleet->shown++);
 	(void)fflush(stdout);
@@ -178,6 +180,8 @@ static void show_rows(struct fleet *fleet, const struct member *member, struct j
 	const size_t before = fleet->seen.count;
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
+		if (!json_object_is_type(row, json_type_object))
+			continue;
 		waiting += streq(json_get_string(row, "activity", ""), "waiting");
 		if (streq(json_get_string(row, "status", ""), "unknown")) {
 			add_via(member, row);

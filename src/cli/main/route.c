@@ -135,7 +135,7 @@ static int find_target(struct app *app, const struct remotes *remotes, struct st
 
 /* The words for the other side, which must not go on to a host of its own. */
 static void make_words(const struct app *app, const struct strvec *line, const char *once,
-		       const char *seat, struct strvec *ret)
+		       const char *seat, const char *via, struct strvec *ret)
 {
 	strvec_push_array(ret, (const char *const[]){ "-H", REMOTE_HERE, NULL });
 	if (app->profile)
@@ -143,7 +143,7 @@ static void make_words(const struct app *app, const struct strvec *line, const c
 	if (once)
 		strvec_push_array(ret, (const char *const[]){ "--once", once, NULL });
 	if (seat)
-		strvec_push_array(ret, (const char *const[]){ "--seat", seat, NULL });
+		strvec_push_array(ret, (const char *const[]){ "--seat", seat, "--via", via, NULL });
 	if (app->is_bare && app->kind != COMMAND_TERMINAL)
 		strvec_push(ret, app->command->name);
 	for (size_t i = app->command_at; i < line->count; i++)
@@ -312,7 +312,7 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 		return ROUTE_HERE;
 	cleanup_free char *once = make_once(app);
 	cleanup_free char *seat = is_attach(app) ? naming_new_uuid() : NULL;
-	make_words(app, &line, once, seat, &there);
+	make_words(app, &line, once, seat, target.remote->name, &there);
 	const struct attached_order order = { &deck, target.remote, &there,
 					      app->operands.count ? app->operands.items[0] : NULL };
 	if (seat)
