@@ -294,8 +294,10 @@ def case_completion_knows_the_sessions_of_a_host(hosts):
 
     expect(offered("attach", "") == ["gpu1:", "near"] and offered("attach", "gpu1:") == ["gpu1:", "near"] and not hosts.masters(), "completion connects")
     expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
-    expect("gpu1:api" in offered("attach", "gpu1:") and "gpu1:api" in offered("send", "--session", "gpu1:"), offered("attach", "gpu1:"))
-    expect(offered("-H", "gpu1", "attach", "") == ["api"], offered("-H", "gpu1", "attach", ""))
+    # It waits for no slow host, so a busy machine may need another Tab.
+    wait_for(lambda: "gpu1:api" in offered("attach", "gpu1:"), "HOST:SESSION")
+    wait_for(lambda: "gpu1:api" in offered("send", "--session", "gpu1:"), "--session HOST:SESSION")
+    wait_for(lambda: offered("-H", "gpu1", "attach", "") == ["api"], "behind -H")
     expect("gpu1:" not in offered("launch", "--in", ""), "an option that takes no host")
 
 
