@@ -489,6 +489,10 @@ static void meets_a_stranger(enum engine engine)
 	struct reply reply = deck(NULL, WORDS("session", "start", inside.session.id));
 	ASSERT(reply.status != 0 && strstr(reply.errors, inside.name), "it ended with %d: %s%s",
 	       reply.status, reply.errors, reply.output);
+	reply = deck(NULL, WORDS("eject", inside.session.id));
+	ASSERT(reply.status == 0 && strstr(reply.errors, "was left alone") &&
+		       !strstr(reply.output, "removed"),
+	       "eject: %d: %s%s", reply.status, reply.errors, reply.output);
 	struct json_object *ejected = deck_ok(NULL, WORDS("eject", "--json", inside.session.id));
 	ASSERT(!json_get_bool(ejected, "had_container", true), "eject says: %s",
 	       json_print(ejected));

@@ -1707,6 +1707,8 @@ case_container_recipe() {
 	must add . -t instead --agent demo --container --image web:1
 	grep -q 'warning: the container is in podman, since docker does not answer: .*nowhere' "$home/err" || fail "$(<"$home/err")"
 	must remove instead --force
+	grep -q 'is kept until agentdeck prune; files .* in its container outside of .* are not' "$home/out" ||
+		fail "remove does not say what goes: $(<"$home/out")"
 	printf '[container]\nengine = "unix://%s"\nimage = "web:1"\n' "$socket" >>"$home/deck/config.toml"
 	deck+=("KEY=canary" "AGENTDECK_DEMO_TOKEN=canary")
 	must add . -t a --agent demo --container --mount "$home/user:/data:ro" --env A=b --secret KEY \
