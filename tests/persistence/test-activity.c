@@ -6,6 +6,7 @@
 #include "persistence/steps.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* An agent without reports: only its screen shows its activity. */
@@ -297,12 +298,14 @@ TEST(ActivityFromThePaneOfAnAgentWithoutReports)
 	WAIT_FOR(count_of("idle") == 1, "status does not look at the screen");
 }
 
-static void start_supervisor(void)
+static struct process start_supervisor(void)
 {
-	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
+						       at_home("supervise.out"));
 	WAIT_FOR(strstr(machine_user(WORDS("agentdeck", "supervise", "--status", "--json")).output,
 			"\"running\": true"),
 		 "no supervisor runs");
+	return supervisor;
 }
 
 /* No command looks at a screen here: what agents print is read where they print it. */
@@ -318,7 +321,7 @@ TEST(WhatAgentsPrintIsFollowed)
 	session_add(&finch, NULL, "finch", WORDS("--agent", "finch"));
 	session_start(&demo, NULL);
 	session_start(&finch, NULL);
-	start_supervisor();
+	(void)start_supervisor();
 	(void)machine_background(WORDS("agentdeck", "events", "--json"), path);
 	WAIT_FOR(read_events(path).completions == 1, "nobody follows");
 	tell_finch(&finch, "ask");
@@ -337,6 +340,43 @@ TEST(WhatAgentsPrintIsFollowed)
 	WAIT_FOR_EVENT(path, "demo running busy", 1);
 	session_press(&demo, "Escape");
 	WAIT_FOR_EVENT(path, "demo running idle", 1);
+}
+
+/* The number behind the word. */
+static unsigned long number_behind(const char *text, const char *word)
+{
+	const char *found = strstr(or_empty(text), word);
+	return found ? strtoul(found + strlen(word), NULL, 10) : 0;
+}
+
+static unsigned long wake_ups(const struct process *process)
+{
+	return number_behind(machine_read(kept("/proc/%d/status", (int)process->pid)),
+			     "\nvoluntary_ctxt_switches:");
+}
+
+/* It draws as fast as its terminal takes it, and a look is due only every 2 s. */
+TEST(SpinnerSeldomWakesTheSupervisor)
+{
+	enum { FRAMES = 20000, FRAMES_OF_A_WAKE_UP = 100 };
+	struct session session;
+	machine_write(at_home("bin/wren"), 0755,
+		      "#!/bin/sh\nn=0\n"
+		      "while :; do n=$((n + 1)); printf '\\033[Hworking %d\\033[K\\n' $n; done\n");
+	machine_write(at_home(".config/agentdeck/agents/wren.toml"), 0644,
+		      "command = [\"wren\"]\n[screen]\nready = ['^> ']\nbusy = ['^working']\n");
+	session_add(&session, NULL, "deck", WORDS("--agent", "wren"));
+	session_start(&session, NULL);
+	struct process supervisor = start_supervisor();
+	WAIT_UNTIL_IT_IS(&session, "busy");
+	const unsigned long begin = number_behind(session_screen(&session), "working ");
+	const unsigned long before = wake_ups(&supervisor);
+	unsigned long frames = 0;
+	WAIT_FOR((frames = number_behind(session_screen(&session), "working ")) > begin + FRAMES,
+		 "it draws no more: %lu, then %lu", begin, frames);
+	const unsigned long wakes = wake_ups(&supervisor) - before;
+	ASSERT(before && wakes <= (frames - begin) / FRAMES_OF_A_WAKE_UP,
+	       "%lu wake-ups for %lu frames", wakes, frames - begin);
 }
 
 /* claude sleeps at Ctrl-Z until it gets SIGCONT, and no shell is there to send it. */
