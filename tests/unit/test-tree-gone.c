@@ -335,6 +335,7 @@ static void a_record_that_was_deleted_is_made_again(void **state)
 		    " two && echo more >>b && echo new >new && git add new");
 	do_sh(desk, "cd " RECORDS " && cp -r project .project.new && rm -r project && "
 		    "rm .project.new/index && cd .. && git -C .. worktree list");
+	expect_why(desk, instance, "makes it again, or says");
 	assert_int_equal(ensure(desk, instance, NULL), 0);
 	assert_int_equal(desk->deck.warnings.count, 1);
 	assert_non_null(strstr(desk->deck.warnings.items[0], "made again, on branch"));

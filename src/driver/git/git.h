@@ -82,6 +82,9 @@ struct gitcmd_linked {
  * the caller frees it. */
 int gitcmd_mend_record(const struct gitcmd_linked *tree, char **ret, struct error *err);
 
+/* Is the record gone that the tree's file .git names? */
+bool gitcmd_record_is_missing(const struct gitcmd_linked *tree);
+
 /* The record is gone, and the tree, whose file .git names it, is there: make it again, with the
  * branch checked out and nothing staged.  No file of the tree changes.  *ret is true if it was
  * made. ERROR_INVALID: the branch is gone, or is checked out elsewhere. */

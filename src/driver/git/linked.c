@@ -238,6 +238,12 @@ static int make_again(const struct gitcmd_linked *tree, const char *directory, c
 	return 0;
 }
 
+bool gitcmd_record_is_missing(const struct gitcmd_linked *tree)
+{
+	cleanup_free char *directory = missing_record(tree);
+	return directory;
+}
+
 int gitcmd_restore_record(const struct gitcmd_linked *tree, bool *ret, struct error *err)
 {
 	cleanup_free char *directory = missing_record(tree);

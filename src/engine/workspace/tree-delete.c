@@ -105,6 +105,8 @@ static void judge(const struct deck *deck, int directory, const struct instance 
 	cleanup_error struct error err = { 0 };
 	cleanup_origin struct origin origin = { 0 };
 	cleanup_free char *gone = tree_source_gone(deck, instance);
+	if (!gone)
+		gone = tree_record_gone(deck, instance);
 	if (gone) {
 		verdict_unknown(ret, "", "%s", gone);
 		return;

@@ -6,6 +6,7 @@
 
 #include "driver/git/git.h"
 #include "engine/deck/hint.h"
+#include "engine/place/container/inside.h"
 #include "engine/workspace/tree-internal.h"
 
 #include <errno.h>
@@ -56,6 +57,17 @@ char *tree_source_gone(const struct deck *deck, const struct instance *instance)
 	return xasprintf("its repository %s is gone: restore it, or, if it was moved, say where it "
 			 "is with agentdeck session set %s path DIRECTORY",
 			 shown, hint);
+}
+
+char *tree_record_gone(const struct deck *deck, const struct instance *instance)
+{
+	const struct gitcmd_linked tree = inside_linked(instance);
+	if (instance->workspace->kind != WORKSPACE_WORKTREE || !gitcmd_record_is_missing(&tree))
+		return NULL;
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+	return xasprintf("git's record of it is gone: agentdeck start %s makes it again, or says "
+			 "why it cannot",
+			 hint);
 }
 
 static const char *reason_of(const struct instance *instance)
