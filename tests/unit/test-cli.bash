@@ -250,6 +250,12 @@ case_typing_errors() {
 
 case_a_refused_session_leaves_no_profile() {
 	refused 2 'not an existing directory' -p ghost add "$home/nowhere"
+	# Also if it failed late, and if there was nothing to do.
+	printf '[session.x]\ncmd = "no-such-program"\n' >agentdeck.toml
+	refused 1 'not found in PATH' -p ghost launch . -c no-such-program
+	refused 1 'not in a Git repository' -p ghost add . --agent demo --clone
+	refused 1 'not found in PATH' -p ghost up
+	must -p ghost discover
 	[ ! -e "$home/deck/ghost" ] || fail 'the profile is there'
 	must add . -t here --agent demo -p ghost
 	refused 2 'not an existing directory' -p ghost add "$home/nowhere"

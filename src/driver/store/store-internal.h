@@ -21,6 +21,7 @@ struct store {
 	char *profile;
 	char *path;             /* of the profile's directory, for messages and inotify(7) */
 	bool profile_locked;    /* through store_lock_profile() */
+	bool is_new;            /* store_open() has made the profile */
 	char *runtime, *direct; /* as store_set_roots() got them, else NULL */
 };
 

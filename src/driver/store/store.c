@@ -41,9 +41,12 @@ int store_open(const char *state, const char *profile, struct store **ret, struc
 		return -1;
 	if (fs_open_private_directory(state, &state_fd, err) < 0)
 		return -1;
+	const bool is_new = faccessat(state_fd, profile, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+			    errno == ENOENT;
 	if (fs_open_private_directory_at(state_fd, profile, true, &profile_fd, err) < 0)
 		return error_prefix(err, "%s", state);
 	struct store *store = xcalloc(1, sizeof(*store));
+	store->is_new = is_new;
 	store->state = TAKE_FD(state_fd);
 	store->directory = TAKE_FD(profile_fd);
 	store->profile = xstrdup(profile);
@@ -65,9 +68,9 @@ void store_close(struct store *store)
 	free(store);
 }
 
-void store_drop_unused(const struct store *store)
+bool store_is_new(const struct store *store)
 {
-	(void)unlinkat(store->state, store->profile, AT_REMOVEDIR);
+	return store->is_new;
 }
 
 int store_state_directory(const struct store *store)

@@ -28,8 +28,8 @@ struct store;
 int store_open(const char *state, const char *profile, struct store **ret, struct error *err);
 void store_close(struct store *store);
 
-/* Remove the profile's directory if it is empty: a refused command may have made it. */
-void store_drop_unused(const struct store *store);
+/* Has store_open() made the profile? */
+bool store_is_new(const struct store *store);
 
 /* Set where runs live (paths.runtime, paths.direct; copied).  From then on, each read of a manifest
  * replaces a directory, socket or unit that cannot belong to a run of the instance by the one that
