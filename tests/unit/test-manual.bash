@@ -182,6 +182,23 @@ case_the_configuration_document_has_every_key() {
 			grep -Ev '^(resume.agents|tmux.options|roles|hosts|groups)\.' | sort) || fail "keys of the complete example"
 }
 
+# What the help of these commands lists: the fields, and the agents whose questions are known.
+case_lists_in_the_help_are_whole() {
+	local file text word
+	text=$(agentdeck help session set)
+	for word in $(candidates session set x ''); do
+		[[ $text =~ (^|$'\n')"  $word"($|\ |$'\n') ]] || fail "session set: $word is missing"
+	done
+	[[ $text == *recipe.mount* ]] || fail "session set has no fields"
+	text=$(agentdeck help session approve)
+	for file in "${top_srcdir:-$(dirname "$0")/../..}"/data/agents/*.toml; do
+		grep -q '^\[question' "$file" || continue
+		word=$(basename "$file" .toml)
+		[[ $word = demo || $text == *$word* ]] || fail "session approve: $word is missing"
+	done
+	! grep -q STRATEGY <<<"$(agentdeck help agents list)" || fail "agents list has no such column"
+}
+
 case_session_commands_work_without_the_word() {
 	local name short all forms
 	all=$'\n'$(names)$'\n' forms=$'\n'$(short_forms)$'\n'
