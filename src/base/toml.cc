@@ -193,21 +193,36 @@ bool keys_too_deep(std::string_view text, unsigned *ret_line, unsigned *ret_colu
 	return false;
 }
 
+/* The inverse of key_text(). */
+std::string key_of(std::string_view text)
+{
+	std::string key(text);
+	for (size_t at; (at = key.find("\\000")) != std::string::npos;)
+		key.replace(at, 4, 1, '\0');
+	return key;
+}
+
 /* Find the rest of a key path below node.  A key may contain dots, so try every key that the rest
  * starts with. */
 const toml::source_region *find(const toml::node &node, std::string_view path)
 {
 	if (const toml::table *table = node.as_table()) {
-		for (auto &&[key, value] : *table) {
-			std::string name = key_text(key);
-			if (path.substr(0, name.size()) != name)
-				continue;
-			if (path.size() == name.size())
-				return &key.source();
-			if (path[name.size()] != '.')
-				continue;
-			if (auto *found = find(value, path.substr(name.size() + 1)))
-				return found;
+		for (size_t end = 0; end != std::string_view::npos; end++) {
+			end = path.find('.', end);
+			std::string_view text = path.substr(0, end);
+			auto at = table->find(text);
+			if (at == table->end())
+				at = table->find(key_of(text));
+			const bool is_last = end == std::string_view::npos;
+			if (at != table->end()) {
+				const toml::source_region *found =
+					is_last ? &at->first.source()
+						: find(at->second, path.substr(end + 1));
+				if (found)
+					return found;
+			}
+			if (is_last)
+				break;
 		}
 	} else if (const toml::array *array = node.as_array()) {
 		size_t end = path.find('.'), index = 0;

@@ -216,6 +216,10 @@ static void what_is_not_there_stands_at_the_start(void **state)
 	assert_position(text, "b.list.99999999999999999999", 1, 1);
 	assert_position(text, "", 1, 1);
 	assert_position("not toml", "a", 1, 1);
+	/* Keys with dots, and one with a NUL, as the JSON side knows it. */
+	assert_position("[\"a.b\"]\nx = 1\n[a]\nb.y = 1\n", "a.b.x", 2, 1);
+	assert_position("[\"a.b\"]\nx = 1\n[a]\nb.y = 1\n", "a.b.y", 4, 3);
+	assert_position("a = 1\n\"b\\u0000c\" = 2\n", "b\\000c", 2, 1);
 }
 
 /* begin, then a key with so many parts that its tables would fill the stack. */

@@ -180,14 +180,42 @@ static bool is_there(const struct instance *instance, const char *directory)
 	return streq(instance_lookup_directory(instance), directory);
 }
 
-int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
-		  struct declared_fact *ret, struct error *err)
+static int compare_titles(const void *a, const void *b)
+{
+	const struct store_row *one = *(const struct store_row *const *)a;
+	const struct store_row *other = *(const struct store_row *const *)b;
+	return strcmp(one->title, other->title);
+}
+
+void declared_rows_sort(const struct store_rows *all, struct declared_rows *ret)
+{
+	*ret = (struct declared_rows){ .all = all };
+	ret->by_title = xcalloc(all->count + 1, sizeof(*ret->by_title));
+	for (size_t i = 0; i < all->count; i++)
+		if (!all->rows[i].damage)
+			ret->by_title[ret->count++] = &all->rows[i];
+	qsort(ret->by_title, ret->count, sizeof(*ret->by_title), compare_titles);
+}
+
+void declared_rows_free(struct declared_rows *rows)
+{
+	free(rows->by_title);
+}
+
+static const struct store_row *find_row(const struct declared_rows *rows, char *title)
+{
+	const struct store_row wanted = { .title = title };
+	const struct store_row *key = &wanted;
+	const struct store_row *const *found = bsearch(&key, rows->by_title, rows->count,
+						       sizeof(*rows->by_title), compare_titles);
+	return found ? *found : NULL;
+}
+
+int declared_look(struct deck *deck, const struct declared *declared,
+		  const struct declared_rows *rows, struct declared_fact *ret, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
-	const struct store_row *row = NULL;
-	for (size_t i = 0; i < rows->count && !row; i++)
-		if (streq(rows->rows[i].title, declared->title) && !rows->rows[i].damage)
-			row = &rows->rows[i];
+	const struct store_row *row = find_row(rows, declared->title);
 	*ret = (struct declared_fact){ .state = DECLARED_MISSING, .row = row };
 	if (!row)
 		return 0;
@@ -205,7 +233,7 @@ int declared_look(struct deck *deck, const struct declared *declared, const stru
 	ret->state = state_is_running(view.state) ? DECLARED_RUNNING : DECLARED_STOPPED;
 	ret->needs_no_start = ret->state == DECLARED_RUNNING && !view.is_silent &&
 			      row->desired == DESIRED_RUNNING;
-	compare(&(struct comparison){ deck, declared, rows, instance, ret });
+	compare(&(struct comparison){ deck, declared, rows->all, instance, ret });
 	return 0;
 }
 

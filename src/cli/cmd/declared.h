@@ -30,9 +30,19 @@ struct declared_fact {
 	size_t difference_count;
 };
 
-/* What is there of it.  rows: store_list().  *ret: declared_fact_free(). */
-int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
-		  struct declared_fact *ret, struct error *err);
+/* The rows of a profile, to be found by their titles. */
+struct declared_rows {
+	const struct store_rows *all; /* borrowed */
+	const struct store_row **by_title;
+	size_t count;
+};
+void declared_rows_sort(const struct store_rows *all, struct declared_rows *ret);
+void declared_rows_free(struct declared_rows *rows);
+#define cleanup_declared_rows CLEANUP(declared_rows_free)
+
+/* What is there of it.  *ret: declared_fact_free(). */
+int declared_look(struct deck *deck, const struct declared *declared,
+		  const struct declared_rows *rows, struct declared_fact *ret, struct error *err);
 void declared_fact_free(struct declared_fact *fact);
 
 /* Could launch make it?  ERROR_CORRUPT "<path>:<line>:<column>: <why>": its directory does not

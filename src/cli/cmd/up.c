@@ -48,10 +48,12 @@ static int look(struct app *app, struct declaration *ret, struct error *err)
 	if (deckfile_read(path, app->deck.paths.home, &ret->file, err) < 0 ||
 	    store_list(app->deck.store, &app->rows, err) < 0)
 		return -1;
+	cleanup_declared_rows struct declared_rows rows = { 0 };
+	declared_rows_sort(&app->rows, &rows);
 	ret->facts = xcalloc(ret->file.count, sizeof(*ret->facts));
 	for (size_t i = 0; i < ret->file.count; i++)
-		if (declared_look(&app->deck, &ret->file.sessions[i], &app->rows, &ret->facts[i],
-				  err) < 0)
+		if (declared_look(&app->deck, &ret->file.sessions[i], &rows, &ret->facts[i], err) <
+		    0)
 			return -1;
 	return 0;
 }
