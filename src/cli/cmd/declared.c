@@ -8,6 +8,7 @@
 #include "engine/run/change.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* ---- what differs ----------------------------------------------------------------------------- */

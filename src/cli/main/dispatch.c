@@ -167,8 +167,7 @@ static int run_here(struct app *app, struct error *err)
 	stages_end(&app->deck, r < 0 ? err : NULL);
 	print_warnings(app);
 	/* One that has sessions now is not removed. */
-	if (app->command->flags & MAKES_PROFILE && app->deck.store &&
-	    store_is_new(app->deck.store))
+	if (app->command->flags & MAKES_PROFILE && app->deck.store && store_is_new(app->deck.store))
 		(void)deck_remove_profile(&app->deck, app->deck.profile, NULL);
 	if (r < 0)
 		log_error("%s: %s", app->command->name, err->message);
