@@ -191,7 +191,7 @@ const struct command command_host_add = {
 	.name = "host add",
 	.kind = COMMAND_CHANGES,
 	.arguments = "NAME [DESTINATION]",
-	.summary = "look at a machine that ssh reaches, and name it in config.toml",
+	.summary = "look at a machine, and name it in config.toml",
 	OWN_OPTIONS,
 	.flags = NEEDS_DECK | HAS_JSON | IS_STRICT | IS_OF_PROGRAM,
 	.run = cmd_host_add,

@@ -87,7 +87,7 @@ const struct command command_host_login = {
 	.name = "host login",
 	.kind = COMMAND_TERMINAL,
 	.arguments = "HOST",
-	.summary = "connect to a host that asks for a password, a code or a visit of a page",
+	.summary = "connect to a host that asks for a password or a code",
 	.flags = NEEDS_DECK | HAS_JSON | IS_OF_PROGRAM,
 	.run = cmd_host_login,
 };

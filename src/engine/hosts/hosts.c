@@ -448,6 +448,8 @@ int hosts_login(struct deck *deck, const struct remote *remote, struct error *er
 	if (status != 0)
 		return error_set(err, ERROR_UNREACHABLE, "%s: ssh did not log in (exit status %d)",
 				 remote->name, status);
+	/* One that answers has left our session: its hangup would end it. */
+	(void)open_link(remote, &files, clock_ms() + remote->timeout_s * 1000, &link, NULL);
 	keep_master(deck, remote, &files);
 	(void)unlinkat(files.directory, files.since, 0);
 	return 0;
