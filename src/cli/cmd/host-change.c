@@ -29,7 +29,7 @@ const struct command command_host_remove = {
 	.name = "host remove",
 	.kind = COMMAND_CHANGES,
 	.arguments = "HOST",
-	.summary = "take a host out of config.toml; its sessions stay as they are",
+	.summary = "take a host out of config.toml; its sessions stay",
 	.flags = NEEDS_DECK | HAS_JSON | IS_STRICT | IS_OF_PROGRAM,
 	.run = cmd_host_remove,
 };
