@@ -212,30 +212,52 @@ static const struct store_row *find_row(const struct declared_rows *rows, char *
 	return found ? *found : NULL;
 }
 
+/* The row has all that the file says, so the manifest need not be read. */
+static bool is_as_row(const struct declared *declared, const struct store_row *row)
+{
+	bool is_more = declared->command.count || declared->has_arguments || row->workspace;
+	for (size_t i = 0; i < declared->options.count; i++)
+		is_more |= !starts_with(declared->options.items[i], "--agent=") &&
+			   !starts_with(declared->options.items[i], "--group=");
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
+		is_more |= declared->limits.given[limit];
+	return !is_more && streq(row->lookup_directory, declared->directory) &&
+	       (!declared->agent || streq(row->agent, declared->agent)) &&
+	       (!declared->group || streq(or_empty(row->group), declared->group));
+}
+
+/* Compare with the manifest. */
+static int look_inside(struct deck *deck, const struct declared *declared,
+		       const struct declared_rows *rows, struct declared_fact *ret,
+		       struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (deck_load(deck, ret->row->base, &instance, err) < 0)
+		return -1;
+	if (is_there(instance, declared->directory)) {
+		compare(&(struct comparison){ deck, declared, rows->all, instance, ret });
+		return 0;
+	}
+	ret->state = DECLARED_FOREIGN;
+	ret->needs_no_start = false;
+	add(ret,
+	    xasprintf("another session has this title, in %s", instance_lookup_directory(instance)))
+		->obstacle = xstrdup("rename one of them");
+	return 0;
+}
+
 int declared_look(struct deck *deck, const struct declared *declared,
 		  const struct declared_rows *rows, struct declared_fact *ret, struct error *err)
 {
-	cleanup_instance struct instance *instance = NULL;
 	const struct store_row *row = find_row(rows, declared->title);
 	*ret = (struct declared_fact){ .state = DECLARED_MISSING, .row = row };
 	if (!row)
 		return 0;
-	int r = deck_load(deck, row->base, &instance, err);
-	if (r < 0)
-		return -1;
 	cleanup_view struct view view = view_of(row);
-	if (!is_there(instance, declared->directory)) {
-		ret->state = DECLARED_FOREIGN;
-		add(ret, xasprintf("another session has this title, in %s",
-				   instance_lookup_directory(instance)))
-			->obstacle = xstrdup("rename one of them");
-		return 0;
-	}
 	ret->state = state_is_running(view.state) ? DECLARED_RUNNING : DECLARED_STOPPED;
 	ret->needs_no_start = ret->state == DECLARED_RUNNING && !view.is_silent &&
 			      row->desired == DESIRED_RUNNING;
-	compare(&(struct comparison){ deck, declared, rows->all, instance, ret });
-	return 0;
+	return is_as_row(declared, row) ? 0 : look_inside(deck, declared, rows, ret, err);
 }
 
 int declared_check_agent(struct deck *deck, const struct declared *declared, struct error *err)
