@@ -13,6 +13,7 @@ EXIT STATUS
   log in
 """
 import contextlib
+import ctypes
 import json
 import os
 import pty
@@ -762,6 +763,12 @@ class Terminal:
             except OSError:
                 expect(text in self.text[since:], f"it ended without {text!r}: {self.text[since:]!r}")
 
+    def reads(self, text):
+        """Is it on the terminal by now?"""
+        while select.select([self.fd], [], [], 0)[0]:
+            self.text += os.read(self.fd, 4096)
+        return text in self.text
+
     def type(self, text):
         os.write(self.fd, text)
 
@@ -885,6 +892,59 @@ def case_half_open_is_noticed(hosts):
         expect(terminal.end() == 0, terminal.text)
     finally:
         relay.end()
+
+
+@contextlib.contextmanager
+def own_network():
+    """A network whose addresses a case can change, for what it starts."""
+    libc, new_network = ctypes.CDLL(None, use_errno=True), 0x40000000
+    with open("/proc/self/ns/net", "rb") as before:
+        if libc.unshare(new_network) < 0:
+            raise PermissionError("no network of its own")
+        try:
+            subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+            yield lambda: [subprocess.run(["ip", "address", one, "192.0.2.1/32", "dev", "lo"], check=True) for one in ("add", "del")]
+        finally:
+            libc.setns(before.fileno(), new_network)
+
+
+def case_a_change_of_the_network_replaces_only_what_is_silent(hosts):
+    """agentdeck there may be slow.  Then the connection is a good one."""
+    if os.geteuid() != 0:
+        return
+    hosts.down()
+    with own_network() as change:
+        hosts.up()
+        write(hosts.path + "/slow", f'#!/bin/sh\ncase "$*" in *serve*) [ ! -e {hosts.path}/flag ] || exec sleep 60 ;; esac\nexec agentdeck "$@"\n', 0o755)
+        hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/slow"\ntimeout = 60\n')
+        hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+        terminal = attach(hosts)
+        write(hosts.path + "/flag", "")
+        change()
+
+        def is_looked_at():
+            expect(terminal.reads(b"talk") and b"does not answer" not in terminal.text, f"a connection that works was replaced: {terminal.text}")
+            return b"agentdeck-check" in open(hosts.path + "/sshd.log", "rb").read()
+
+        wait_for(is_looked_at, "no look at the connection")
+        typed = len(terminal.text)
+        terminal.type(b"still here\r")
+        terminal.wait_for(b"> still here", typed)
+        expect(b"does not answer" not in terminal.text, terminal.text)
+        os.remove(hosts.path + "/flag")
+        [stopped] = hosts.masters()
+        os.kill(stopped, signal.SIGSTOP)
+
+        def is_noticed():
+            change()
+            return terminal.reads(b"gpu1 does not answer")
+
+        wait_for(is_noticed, "nothing noticed that the connection is silent")
+        back = len(terminal.text)
+        terminal.wait_for(b"Ctrl-Q", back + 200)
+        terminal.type(LEAVE)
+        expect(terminal.end() == 0, terminal.text)
+        hosts.there("stop", "--all")
 
 
 class Fleet:

@@ -32,12 +32,17 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 				 "ControlPersist=600" },
 		[SSH_LOGIN] = { "RequestTTY=no", "ControlMaster=yes", "ControlPersist=no" },
 		[SSH_LINK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
+		[SSH_CHECK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no",
+				"ProxyCommand=false" },
 		[SSH_TERMINAL] = { "RequestTTY=force", "ControlMaster=no" },
 		[SSH_PIPES] = { "RequestTTY=no", "ControlMaster=no" },
 	};
 	strvec_push_array(ret, (const char *const[]){ "ssh", "-a", "-x", NULL });
 	strvec_push_array(ret, (const char *const[]){ mode == SSH_TERMINAL ? "-tt" : "-T",
-						      mode <= SSH_LOGIN ? "-fN" : NULL, NULL });
+						      mode <= SSH_LOGIN   ? "-fN"
+						      : mode == SSH_CHECK ? "-s"
+									  : NULL,
+						      NULL });
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		strvec_push_array(ret, (const char *const[]){ "-o", always[i], NULL });
 	for (size_t i = 0; of_mode[mode][i]; i++)

@@ -348,10 +348,15 @@ bool hosts_check(struct deck *deck, const struct remote *remote)
 {
 	cleanup_error struct error why = { 0 };
 	cleanup_files struct files files;
-	cleanup_link struct link *link = NULL;
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
 	files_open(deck, remote, &files);
-	if (!has_socket(&files) ||
-	    open_link(remote, &files, clock_ms() + CHECK_MS, &link, &why) == 0)
+	/* There is no such subsystem: sshd says so without a new process, also on a busy host. */
+	ssh_argv(SSH_CHECK, remote, files.control, "agentdeck-check", &argv);
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
+					       .new_session = true };
+	if (!has_socket(&files) || child_run(&request, CHECK_MS, &result, &why) == 0 ||
+	    why.code != ERROR_TIMEOUT)
 		return true;
 	log_info("%s: its connection is replaced: %s", remote->name, why.message);
 	ssh_end_master(remote, files.control);

@@ -37,7 +37,8 @@ void hosts_note_waiting(const struct deck *deck, const struct remote *remote, si
 size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64_t *ret_at_us);
 
 /* Does the connection that is there still work, after the network of this machine has changed?  One
- * that does not answer within 3 s takes no more commands.  True also if there is none. */
+ * whose sshd does not answer within 3 s takes no more commands; agentdeck there may be slower. True
+ * also if there is none. */
 bool hosts_check(struct deck *deck, const struct remote *remote);
 
 /* ERROR_INVALID: config.toml names another machine, so that only what reads may run there. */
