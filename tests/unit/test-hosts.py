@@ -830,6 +830,17 @@ def case_attach_can_be_left_while_the_host_is_away(hosts):
     expect(terminal.end() == UNREACHABLE and b"Permission denied" in terminal.text, f"a host that wants a password is tried again and again: {terminal.text}")
 
 
+def case_attach_that_is_killed_there_ends(hosts):
+    """The host answers, so the line that it does not is there once."""
+    write(hosts.path + "/prog", f'#!/bin/sh\ncase "$*" in *attach*) [ ! -e {hosts.path}/flag ] || kill -KILL $$;; esac\nexec agentdeck "$@"\n', 0o755)
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/prog"\n')
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    write(hosts.path + "/flag", "")
+    terminal = Terminal(hosts, "attach", "gpu1:talk")
+    expect(terminal.end() == UNREACHABLE and b"gpu1 answers, but attach ends there each time" in terminal.text, terminal.text)
+    expect(terminal.text.count(b"does not answer") == 1, terminal.text)
+
+
 def case_attach_tells_an_end_from_a_lost_link(hosts):
     hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
     terminal = attach(hosts)

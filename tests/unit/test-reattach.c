@@ -62,9 +62,14 @@ static void a_link_that_breaks_again_and_again_is_no_storm(void **state UNUSED)
 						      : REATTACH_WAIT;
 		if (action != REATTACH_TRY && at.phase != REATTACH_TRYING)
 			continue;
-		tries++;
+		if (tries++ % 2) {
+			(void)reattach_next(&at, REATTACH_SILENT, 0, now + 1);
+			continue;
+		}
 		assert_int_equal(reattach_next(&at, REATTACH_ANSWERS, 0, now), REATTACH_SHOW);
-		(void)reattach_next(&at, REATTACH_ENDED, REATTACH_SSH_FAILED, now + 1);
+		assert_int_not_equal(reattach_next(&at, REATTACH_ENDED, REATTACH_SSH_FAILED,
+						   now + 1),
+				     REATTACH_END);
 	}
 	assert_in_range(tries, 2, 61);
 }
@@ -84,6 +89,68 @@ static void a_new_address_is_a_reason_to_look(void **state UNUSED)
 	at.due_ms = 70000;
 	assert_int_equal(reattach_next(&at, REATTACH_NETWORK, 0, 65000), REATTACH_TRY);
 	assert_int_equal(at.tried_ms, 65000);
+}
+
+/* It was faster than our kill. */
+static void who_detaches_during_a_check_has_left(void **state UNUSED)
+{
+	for (int status = 0; status < REATTACH_KILLED; status++) {
+		struct reattach at = { .is_ours = true, .due_ms = INT64_MAX };
+		(void)reattach_next(&at, REATTACH_NETWORK, 0, 50000);
+		assert_int_equal(reattach_next(&at, REATTACH_SILENT, 0, 53000), REATTACH_CUT);
+		assert_int_equal(reattach_next(&at, REATTACH_ENDED, status, 53001), REATTACH_END);
+		assert_int_equal(at.status, status);
+		assert_false(at.is_lost);
+	}
+}
+
+/* ssh's 255 is also that of a program there which was killed. */
+static void what_ends_there_each_time_is_not_tried_for_ever(void **state UNUSED)
+{
+	struct reattach at;
+	int64_t now = 50000;
+	enum reattach_action action = lose(&at, now);
+	unsigned shown = 0;
+	for (; action != REATTACH_END && shown < 10; shown++) {
+		if (action == REATTACH_WAIT)
+			action = reattach_next(&at, REATTACH_DUE, 0, now = at.due_ms);
+		assert_int_equal(action, REATTACH_TRY);
+		assert_int_equal(reattach_next(&at, REATTACH_ANSWERS, 0, now), REATTACH_SHOW);
+		action = reattach_next(&at, REATTACH_ENDED, REATTACH_SSH_FAILED, ++now);
+	}
+	assert_int_equal(shown, 3);
+	assert_true(at.ends_there);
+	assert_int_equal(at.status, REATTACH_UNREACHABLE);
+}
+
+static void one_that_stays_for_a_while_does_not_end_there(void **state UNUSED)
+{
+	struct reattach at;
+	int64_t now = 50000;
+	(void)lose(&at, now);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(reattach_next(&at, REATTACH_ANSWERS, 0, now), REATTACH_SHOW);
+		now += 10000;
+		assert_int_equal(reattach_next(&at, REATTACH_ENDED, REATTACH_SSH_FAILED, now),
+				 REATTACH_TRY);
+	}
+}
+
+/* Each attempt to a host that drops packets takes 5 s, or more. */
+static void slow_attempts_are_counted_by_the_clock(void **state UNUSED)
+{
+	struct reattach at;
+	int64_t now = 50000;
+	(void)lose(&at, now);
+	for (; now < 110000 - 5000; now += 5000)
+		assert_int_equal(reattach_next(&at, REATTACH_SILENT, 0, now + 5000), REATTACH_TRY);
+	assert_int_equal(reattach_next(&at, REATTACH_SILENT, 0, 110000), REATTACH_TRY);
+	assert_int_equal(reattach_next(&at, REATTACH_SILENT, 0, 110010), REATTACH_WAIT);
+	assert_int_equal(at.due_ms, 115000);
+	at.due_ms = 50000 + 45 * 60000;
+	(void)reattach_next(&at, REATTACH_DUE, 0, at.due_ms);
+	(void)reattach_next(&at, REATTACH_SILENT, 0, at.tried_ms + 10);
+	assert_int_equal(at.due_ms, at.tried_ms + 60000);
 }
 
 static void a_key_tries_and_the_leave_key_leaves(void **state UNUSED)
@@ -133,7 +200,10 @@ static void no_order_of_events_is_a_dead_end(void **state UNUSED)
 		const bool was_shown = at.phase == REATTACH_SHOWN;
 		const enum reattach_action action = reattach_next(&at, event, REATTACH_SSH_FAILED,
 								  now);
-		assert_int_not_equal(action, REATTACH_END);
+		if (at.ends_there)
+			(void)lose(&at, now);
+		else
+			assert_int_not_equal(action, REATTACH_END);
 		assert_false(was_shown && action == REATTACH_SHOW);
 		assert_true(at.phase != REATTACH_WAITING || at.due_ms <= now + 60000);
 	}
@@ -147,6 +217,10 @@ int main(void)
 		cmocka_unit_test(a_host_that_stays_away_is_tried_less_often),
 		cmocka_unit_test(a_link_that_breaks_again_and_again_is_no_storm),
 		cmocka_unit_test(a_new_address_is_a_reason_to_look),
+		cmocka_unit_test(who_detaches_during_a_check_has_left),
+		cmocka_unit_test(what_ends_there_each_time_is_not_tried_for_ever),
+		cmocka_unit_test(one_that_stays_for_a_while_does_not_end_there),
+		cmocka_unit_test(slow_attempts_are_counted_by_the_clock),
 		cmocka_unit_test(a_key_tries_and_the_leave_key_leaves),
 		cmocka_unit_test(what_needs_its_user_is_not_tried),
 		cmocka_unit_test(no_order_of_events_is_a_dead_end),

@@ -38,6 +38,7 @@ struct attached {
 	struct loop_source *timer, *attempt_end;
 	struct child attempt; /* pid 0: none runs */
 	char *why;            /* what the last attempt said; NULL: nothing */
+	int64_t told_ms;      /* the user knows that it was lost then */
 };
 
 static void attached_end(struct attached *attached)
@@ -220,8 +221,10 @@ static int wait_for_link(struct attached *attached, struct error *err)
 	waiting.c_iflag &= ~(tcflag_t)(IXON | ICRNL);
 	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &waiting);
 	lost_at(attached, since);
-	complain("%s does not answer (since %s): reconnecting; %s leaves",
-		 attached->order->remote->name, since, key_text(attached->leave, key));
+	if (attached->told_ms != attached->state.lost_ms)
+		complain("%s does not answer (since %s): reconnecting; %s leaves",
+			 attached->order->remote->name, since, key_text(attached->leave, key));
+	attached->told_ms = attached->state.lost_ms;
 	if (attached->action == REATTACH_TRY)
 		try(attached);
 	int turned = 1;
@@ -253,6 +256,11 @@ static int give_up(const struct attached *attached, struct error *err)
 	char since[CLOCK_TEXT_SIZE];
 	if (!attached->state.is_ours)
 		return error_set(err, ERROR_UNREACHABLE, "%s: its ssh has ended", host);
+	if (attached->state.ends_there)
+		return error_set(err, ERROR_UNREACHABLE,
+				 "%s answers, but attach ends there each time: see agentdeck -H %s "
+				 "doctor",
+				 host, host);
 	lost_at(attached, since);
 	cleanup_free char *usual = xasprintf("%s does not answer (since %s)", host, since);
 	return error_set(err, ERROR_UNREACHABLE,

@@ -9,13 +9,19 @@
 enum {
 	UNREACHABLE = 69, /* docs/link.md */
 	SETTLED_MS = 10000,
-	CHECK_MS = 5000 /* containers change the addresses of a machine all the time */
+	CHECK_MS = 5000, /* containers change the addresses of a machine all the time */
+	SECOND_MS = 1000,
+	MINUTE_MS = 60 * SECOND_MS,
+	BRIEF_MAX = 3
 };
 
-/* From one attempt to the next.  One to a host that drops packets takes 5 s by itself. */
-static int64_t pause_ms(unsigned tries)
+/* When the next attempt is due, unless something happens. */
+static int64_t next_ms(const struct reattach *reattach, int64_t now_ms)
 {
-	return tries < 60 ? 1000 : tries < 600 ? 5000 : 60000;
+	const int64_t lost_for_ms = now_ms - reattach->lost_ms;
+	return reattach->tried_ms + (lost_for_ms < MINUTE_MS        ? SECOND_MS
+				     : lost_for_ms < 45 * MINUTE_MS ? 5 * SECOND_MS
+								    : MINUTE_MS);
 }
 
 static enum reattach_action try_now(struct reattach *reattach, int64_t now_ms)
@@ -23,7 +29,6 @@ static enum reattach_action try_now(struct reattach *reattach, int64_t now_ms)
 	reattach->phase = REATTACH_TRYING;
 	reattach->tried_ms = now_ms;
 	reattach->due_ms = INT64_MAX;
-	reattach->tries++;
 	return REATTACH_TRY;
 }
 
@@ -42,6 +47,23 @@ static enum reattach_action end(struct reattach *reattach, int status)
 	return REATTACH_END;
 }
 
+static enum reattach_action when_ended(struct reattach *reattach, int status, int64_t now_ms)
+{
+	const bool is_new = now_ms - reattach->shown_ms >= SETTLED_MS || !reattach->lost_ms;
+	/* A user who detaches may be faster than our kill. */
+	if (status != REATTACH_SSH_FAILED && !(reattach->is_cut && status >= REATTACH_KILLED))
+		return end(reattach, status);
+	reattach->brief = is_new || reattach->is_cut ? 0 : reattach->brief + 1;
+	reattach->ends_there = reattach->brief >= BRIEF_MAX;
+	reattach->is_cut = false;
+	reattach->is_lost = true;
+	if (!reattach->is_ours || reattach->ends_there)
+		return end(reattach, UNREACHABLE);
+	if (is_new)
+		reattach->lost_ms = now_ms;
+	return try_at(reattach, is_new ? now_ms : next_ms(reattach, now_ms), now_ms);
+}
+
 static enum reattach_action when_shown(struct reattach *reattach, enum reattach_event event,
 				       int status, int64_t now_ms)
 {
@@ -55,20 +77,7 @@ static enum reattach_action when_shown(struct reattach *reattach, enum reattach_
 		reattach->is_cut = true;
 		return REATTACH_CUT;
 	case REATTACH_ENDED:
-		if (!reattach->is_cut && status != REATTACH_SSH_FAILED)
-			return end(reattach, status);
-		reattach->is_cut = false;
-		reattach->is_lost = true;
-		if (!reattach->is_ours)
-			return end(reattach, UNREACHABLE);
-		if (now_ms - reattach->shown_ms >= SETTLED_MS || !reattach->lost_ms) {
-			reattach->lost_ms = now_ms;
-			reattach->tries = 0;
-		}
-		return try_at(reattach,
-			      reattach->tries ? reattach->tried_ms + pause_ms(reattach->tries)
-					      : now_ms,
-			      now_ms);
+		return when_ended(reattach, status, now_ms);
 	default:
 		return REATTACH_WAIT;
 	}
@@ -86,13 +95,12 @@ static enum reattach_action when_lost(struct reattach *reattach, enum reattach_e
 		reattach->due_ms = INT64_MAX;
 		return REATTACH_SHOW;
 	case REATTACH_SILENT:
-		return tries ? try_at(reattach, reattach->tried_ms + pause_ms(reattach->tries),
-				      now_ms)
-			     : REATTACH_WAIT;
+		reattach->brief = 0;
+		return tries ? try_at(reattach, next_ms(reattach, now_ms), now_ms) : REATTACH_WAIT;
 	case REATTACH_NETWORK:
 	case REATTACH_KEY:
 		return tries ? REATTACH_WAIT
-			     : try_at(reattach, reattach->tried_ms + pause_ms(0), now_ms);
+			     : try_at(reattach, reattach->tried_ms + SECOND_MS, now_ms);
 	case REATTACH_DUE:
 		return tries ? REATTACH_WAIT : try_now(reattach, now_ms);
 	case REATTACH_REFUSED:

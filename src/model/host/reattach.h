@@ -38,10 +38,12 @@ enum {
 /* Zero-initialised: the session is about to be shown for the first time. */
 struct reattach {
 	enum { REATTACH_SHOWN, REATTACH_WAITING, REATTACH_TRYING } phase;
-	bool is_ours;   /* the connection is one that can be made again without its user */
-	bool is_cut;    /* we have ended its ssh */
-	bool is_lost;   /* the host does not answer, as far as we know */
-	unsigned tries; /* since it was last shown for a while */
+	bool is_ours;    /* the connection is one that can be made again without its user */
+	bool is_cut;     /* we have ended its ssh */
+	bool is_lost;    /* the host does not answer, as far as we know */
+	unsigned brief;  /* how often in a row the host answered, and the session was not shown for
+			    long */
+	bool ends_there; /* so often that the link is not the reason */
 	int64_t shown_ms, checked_ms, lost_ms, tried_ms;
 	int64_t due_ms; /* INT64_MAX: never */
 	int status;
