@@ -27,6 +27,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import uuid
@@ -828,6 +829,52 @@ def case_attach_can_be_left_while_the_host_is_away(hosts):
     os.remove(hosts.path + "/key.pub")
     hosts.up()
     expect(terminal.end() == UNREACHABLE and b"Permission denied" in terminal.text, f"a host that wants a password is tried again and again: {terminal.text}")
+
+
+def local_modes(terminal):
+    return termios.tcgetattr(terminal.fd)[3] & (termios.ICANON | termios.ECHO | termios.ISIG)
+
+
+def case_attach_ends_when_its_host_is_removed(hosts):
+    """Or renamed, at another terminal: nothing crashes, and the terminal is as before."""
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    terminal = Terminal(hosts, "attach", "gpu1:talk")
+    before = local_modes(terminal)
+    terminal.wait_for(b"Ctrl-Q")
+    hosts.settings("")
+    hosts.down()
+    terminal.wait_for(b"there is no host 'gpu1'")
+    expect(local_modes(terminal) == before, "the terminal is left raw")
+    expect(terminal.end() == UNREACHABLE, "exit status")
+
+
+def case_attach_waits_while_its_configuration_is_damaged(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    terminal = attach(hosts)
+    hosts.settings("[hosts.gpu1\n")
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    back = len(terminal.text)
+    hosts.up()
+    hosts.settings("[hosts.gpu1]\n")
+    terminal.wait_for(b"Ctrl-Q", back)
+    terminal.type(LEAVE)
+    expect(terminal.end() == 0, terminal.text)
+
+
+def case_attach_is_left_by_any_form_of_the_key(hosts):
+    """tmux asks the terminal for these forms, and cannot take that back when the link is lost."""
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    for key in (b"\033[27;5;113~", b"\033[113;5u", b"\033[27;5;99~", b"\x03"):
+        terminal = attach(hosts)
+        hosts.down()
+        terminal.wait_for(b"Ctrl-Q leaves")
+        shown = terminal.text.index(b"gpu1 does not answer")
+        expect(all(terminal.text.rfind(reset, 0, shown) > terminal.text.rfind(b"\033[?1049h", 0, shown) for reset in (b"\033[>4m", b"\033[?7727l")),
+               f"the keyboard is not as before: {terminal.text!r}")
+        terminal.type(key)
+        expect(terminal.end() == UNREACHABLE, terminal.text)
+        hosts.up()
 
 
 def case_attach_that_is_killed_there_ends(hosts):

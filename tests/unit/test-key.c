@@ -73,6 +73,22 @@ static void what_is_no_key_is_refused(void **state UNUSED)
 	assert_int_equal(key, 'x');
 }
 
+static void a_typed_key_has_several_forms(void **state UNUSED)
+{
+	static const char *const forms[] = {
+		"\x11",        "ab\x11", "\033[27;5;113~", "\033[113;5u", "\033[A\033[27;6;81~",
+		"\033[113;69u"
+	};
+	static const char *const others[] = { "q",           "\033[27;5;99~", "\033[113u",
+					      "\033[113;2u", "\033[113;5~",   "\033[27;5;113",
+					      "\033[17;5u",  "[27;5;113~" };
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		assert_true(key_is_typed(forms[i], strlen(forms[i]), 'Q' & KEY_CODE_CTRL));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(key_is_typed(others[i], strlen(others[i]), 'Q' & KEY_CODE_CTRL));
+	assert_true(key_is_typed("\0\x03", 2, 'C' & KEY_CODE_CTRL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -80,6 +96,7 @@ int main(void)
 		cmocka_unit_test(words_are_read_in_any_case),
 		cmocka_unit_test(a_key_with_a_name_has_no_other),
 		cmocka_unit_test(what_is_no_key_is_refused),
+		cmocka_unit_test(a_typed_key_has_several_forms),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/crash.h"
 #include "base/fsutil.h"
 #include "base/jsonio.h"
 #include "base/loop.h"
@@ -19,11 +20,6 @@
 #include <unistd.h>
 
 enum { PIECE = 256, CTRL_C = 3, CTRL_Q = 17 };
-
-/* Of the screens that a terminal may be left with when the other side could not end them. */
-#define USUAL_SCREEN                                                                               \
-	"\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[?25h" \
-	"\033[0m\033[?1049l"
 
 struct attached {
 	const struct attached_order *order;
@@ -53,8 +49,8 @@ void attached_restore_terminal(const struct termios *before)
 {
 	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
 	if (isatty(STDOUT_FILENO))
-		(void)fs_write_all(STDOUT_FILENO, USUAL_SCREEN, strlen(USUAL_SCREEN),
-				   "the terminal", NULL);
+		(void)fs_write_all(STDOUT_FILENO, CRASH_RESET, strlen(CRASH_RESET), "the terminal",
+				   NULL);
 }
 
 static void step(struct attached *attached, enum reattach_event event, int status)
@@ -113,7 +109,7 @@ static int show(struct attached *attached, struct error *err)
 static void on_attempt_end(int fd, uint32_t events, void *context);
 
 /* An attempt is a process of its own: so a key ends this wait at once. */
-static void try(struct attached *attached)
+static bool try(struct attached *attached)
 {
 	const struct attached_order *order = attached->order;
 	const struct child_request request = {
@@ -123,37 +119,54 @@ static void try(struct attached *attached)
 	};
 	if (child_start(&request, &attached->attempt, NULL) != 0) {
 		attached->attempt = (struct child){ 0 };
-		step(attached, REATTACH_SILENT, 0);
-		return;
+		return false;
 	}
 	const struct loop_io io = { attached->attempt.pidfd, EPOLLIN, on_attempt_end, attached };
 	(void)loop_add_io(attached->loop, &io, &attached->attempt_end, NULL);
+	return true;
+}
+
+static void act(struct attached *attached)
+{
+	while (attached->action == REATTACH_TRY && !try(attached))
+		step(attached, REATTACH_SILENT, 0);
+	(void)loop_set_timer(attached->timer, attached->state.due_ms, NULL);
 }
 
 static void step_lost(struct attached *attached, enum reattach_event event)
 {
 	step(attached, event, 0);
-	if (attached->action == REATTACH_TRY)
-		try(attached);
-	(void)loop_set_timer(attached->timer, attached->state.due_ms, NULL);
+	act(attached);
+}
+
+static enum reattach_event read_answer(struct attached *attached, const struct child_result *result)
+{
+	cleanup_json struct json_object *answer = NULL;
+	const char *text = strbuf_text(&result->output);
+	if (json_parse(text, result->output.length, "the answer", &answer, NULL) < 0)
+		return REATTACH_SILENT;
+	/* Without a list, the command itself has failed: config.toml was changed meanwhile. */
+	const bool is_list = json_object_is_type(answer, json_type_array);
+	attached->why = visible(
+		is_list ? json_get_string(json_object_array_get_idx(answer, 0), "problem", "")
+			: json_get_string(answer, "error", ""));
+	if (result->exit_status == 0)
+		return REATTACH_ANSWERS;
+	return reattach_needs_user(attached->why) || streq(json_get_string(answer, "code", ""),
+							   error_code_name(ERROR_NOT_FOUND))
+		       ? REATTACH_REFUSED
+		       : REATTACH_SILENT;
 }
 
 static void on_attempt_end(int fd UNUSED, uint32_t events UNUSED, void *context)
 {
 	struct attached *attached = context;
 	cleanup_child_result struct child_result result = { 0 };
-	cleanup_json struct json_object *answer = NULL;
 	loop_remove(attached->attempt_end);
 	attached->attempt_end = NULL;
 	const int r = child_finish(&attached->attempt, clock_ms(), &result, NULL);
 	replace_string(&attached->why, NULL);
-	if (r == 0 && json_parse(strbuf_text(&result.output), result.output.length, "the answer",
-				 &answer, NULL) == 0)
-		attached->why = visible(
-			json_get_string(json_object_array_get_idx(answer, 0), "problem", ""));
-	step_lost(attached, r == 0 && result.exit_status == 0              ? REATTACH_ANSWERS
-			    : reattach_needs_user(or_empty(attached->why)) ? REATTACH_REFUSED
-									   : REATTACH_SILENT);
+	step_lost(attached, r == 0 ? read_answer(attached, &result) : REATTACH_SILENT);
 }
 
 static void on_due(void *context)
@@ -177,11 +190,10 @@ static void on_end(int number UNUSED, void *context)
 static void on_key(int fd, uint32_t events UNUSED, void *context)
 {
 	struct attached *attached = context;
-	unsigned char bytes[PIECE];
-	const ssize_t n = read(fd, bytes, sizeof(bytes));
-	bool leaves = n <= 0;
-	for (ssize_t i = 0; i < n; i++)
-		leaves |= bytes[i] == attached->leave || bytes[i] == CTRL_C;
+	char bytes[PIECE + 1] = { 0 };
+	const ssize_t n = read(fd, bytes, PIECE);
+	const bool leaves = n <= 0 || key_is_typed(bytes, (size_t)n, attached->leave) ||
+			    key_is_typed(bytes, (size_t)n, CTRL_C);
 	step_lost(attached, leaves ? REATTACH_LEAVE : REATTACH_KEY);
 }
 
@@ -219,14 +231,14 @@ static int wait_for_link(struct attached *attached, struct error *err)
 		return -1;
 	waiting.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
 	waiting.c_iflag &= ~(tcflag_t)(IXON | ICRNL);
+	crash_set_terminal(&attached->before, "");
 	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &waiting);
 	lost_at(attached, since);
 	if (attached->told_ms != attached->state.lost_ms)
 		complain("%s does not answer (since %s): reconnecting; %s leaves",
 			 attached->order->remote->name, since, key_text(attached->leave, key));
 	attached->told_ms = attached->state.lost_ms;
-	if (attached->action == REATTACH_TRY)
-		try(attached);
+	act(attached);
 	int turned = 1;
 	while (turned >= 0 && attached->action != REATTACH_SHOW && attached->action != REATTACH_END)
 		turned = loop_turn(attached->loop, INT64_MAX, err);
@@ -234,6 +246,7 @@ static int wait_for_link(struct attached *attached, struct error *err)
 	loop_free(attached->loop);
 	attached->loop = NULL;
 	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &attached->before);
+	crash_clear_terminal();
 	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
 	return turned < 0 ? -1 : 0;
 }

@@ -4,6 +4,8 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -114,4 +116,25 @@ bool key_parse(const char *name, key_code *ret)
 		return true;
 	}
 	return decode(name, ret);
+}
+
+/* At the beginning of the text, with Ctrl; 0: it is none. */
+static key_code read_sequence(const char *text)
+{
+	enum { CTRL_BIT = 4 }; /* 1 is added to the sum of the modifiers */
+	unsigned letter, sum;
+	int end = 0;
+	if (sscanf(text, "\033[27;%u;%u~%n", &sum, &letter, &end) != 2 || !end)
+		(void)sscanf(text, "\033[%u;%uu%n", &letter, &sum, &end);
+	return end && (sum - 1) & CTRL_BIT && letter < CHAR_MAX && isalpha((int)letter)
+		       ? letter & KEY_CODE_CTRL
+		       : KEY_CODE_NONE;
+}
+
+bool key_is_typed(const char *bytes, size_t length, key_code key)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)bytes[i] == key || read_sequence(bytes + i) == key)
+			return true;
+	return false;
 }

@@ -43,5 +43,9 @@ enum {
 enum { KEY_TEXT_SIZE = 16 };
 /* "Up", "Enter", "Ctrl-L", "F1", "n".  Returns name. */
 const char *key_text(key_code key, char name[KEY_TEXT_SIZE]);
-/* The reverse, whatever the case of a word.  False: there is no such key. */
+/* The reverse for what is typed with Ctrl and a letter: do these bytes of a terminal have it?  As
+ * one byte, or as terminals send it that tmux has asked for more keys (modifyOtherKeys, CSI u).  A
+ * NUL follows the bytes. */
+bool key_is_typed(const char *bytes, size_t length, key_code key);
+/* The key of a name, whatever the case of a word.  False: there is no such key. */
 bool key_parse(const char *name, key_code *ret);
