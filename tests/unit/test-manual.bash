@@ -422,9 +422,17 @@ places() {
 # A text, a number or a size: what nobody can list.  VALUE depends on the word before it.
 NOT_LISTED='DESTINATION USER WORD DIGEST TEXT TITLE OLD N S SIZE SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
 
-case_completion_knows_every_place() {
-	local line placeholder count=0
+# A COMMAND while config.toml has a host.
+with_host() {
+	local status=0
 	printf '[hosts.gpu1]\n' >>"$AGENTDECK_HOME/config.toml"
+	"$@" || status=$?
+	sed -i '$d' "$AGENTDECK_HOME/config.toml"
+	return "$status"
+}
+
+every_place_has_an_answer() {
+	local line placeholder count=0
 	while IFS=$'\t' read -r line placeholder; do
 		count=$((count + 1))
 		[[ " $NOT_LISTED " != *" $placeholder "* ]] || continue
@@ -434,19 +442,12 @@ case_completion_knows_every_place() {
 	((count > 80)) || fail "$count places"
 }
 
+case_completion_knows_every_place() { with_host every_place_has_an_answer; }
+
 # Fill COMPREPLY as bash does when Tab is pressed after these words.
 press_tab() {
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 	_agentdeck
-}
-
-# A COMMAND while config.toml has a host.
-with_host() {
-	local status=0
-	printf '[hosts.gpu1]\n' >>"$AGENTDECK_HOME/config.toml"
-	"$@" || status=$?
-	sed -i '$d' "$AGENTDECK_HOME/config.toml"
-	return "$status"
 }
 
 case_bash_completes() {
