@@ -468,6 +468,26 @@ def case_another_machine_is_only_read(hosts):
     refused(hosts, 1, "its machine id is not known", "-H", "gpu1", "launch", "/tmp")
 
 
+def case_a_host_that_another_command_changes_is_left_to_it(hosts):
+    """The host answers only after the other command."""
+    os.mkfifo(hosts.path + "/answer")
+    write(hosts.path + "/slow", f'#!/bin/sh\n: > {hosts.path}/asked\nread word < {hosts.path}/answer\nexec agentdeck "$@"\n', 0o755)
+    slow = f'program = "{hosts.path}/slow"\ntimeout = 60\n'
+    for before, words, after in ((f"[hosts.gpu1]\n{slow}", ("--again",), "[hosts.gpu2]\n"), (f"[hosts.gpu1]\n{slow}", ("--again",), "[hosts.gpu1]\ntimeout = 9\n"),
+                                 ("[hosts.gpu2]\n", ("--program", hosts.path + "/slow", "--timeout", "60"), "[hosts.gpu1]\n[hosts.gpu2]\n")):
+        hosts.settings(before)
+        adds = subprocess.Popen(["agentdeck", "host", "add", "gpu1", *words], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for(lambda: os.path.exists(hosts.path + "/asked"), "the host is not asked")
+        os.remove(hosts.path + "/asked")
+        hosts.settings(after)
+        left = config(hosts)
+        answer = os.open(hosts.path + "/answer", os.O_RDWR)
+        os.write(answer, b"now\n")
+        told = adds.communicate(timeout=DEADLINE_S)[1]
+        os.close(answer)
+        expect(adds.returncode == 1 and b"another program has just changed the host gpu1" in told and config(hosts) == left, (adds.returncode, told, config(hosts)))
+
+
 def case_a_host_is_renamed_and_removed(hosts):
     hosts.settings("[hosts.gpu1] # big\n# its time\ntimeout = 30\n\n# the others\n[hosts.other]\n")
     hosts.there("add", hosts.path + "/work", "-t", "api", "--agent", "demo")

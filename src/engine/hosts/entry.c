@@ -28,6 +28,12 @@ static int begin(struct deck *deck, const char *name, struct entry *entry, struc
 			   entry->file.path, &settings, err) < 0)
 		return error_prefix(err, "nothing was changed; correct config.toml first, with "
 					 "agentdeck config edit");
+	/* A command that waited for its host can be late. */
+	if (!remote_equal(remotes_find(&settings.hosts, name),
+			  remotes_find(&deck->settings.hosts, name)))
+		return error_set(err, ERROR_BUSY,
+				 "another program has just changed the host %s in %s: try again",
+				 name, entry->file.path);
 	strvec_push_array(&entry->parts, (const char *const[]){ "hosts", name, NULL });
 	return 0;
 }
@@ -113,22 +119,16 @@ int hosts_entry_save(struct deck *deck, const struct remote *remote, struct erro
 	return r < 0 ? -1 : end(deck, &entry, &text, err);
 }
 
-static int gone(const struct remote *remote, struct error *err)
-{
-	return error_set(err, ERROR_BUSY, "config.toml does not have the host %s any more",
-			 remote->name);
-}
-
 int hosts_entry_remove(struct deck *deck, const struct remote *remote, struct error *err)
 {
 	cleanup_entry struct entry entry = { 0 };
 	cleanup_strbuf struct strbuf text = { 0 };
 	if (begin(deck, remote->name, &entry, err) < 0)
 		return -1;
-	const int r = toml_remove_table(change_of(&entry, &entry.file.text), &text, err);
-	return r < 0                  ? -1
-	       : r == TOML_KEY_ABSENT ? gone(remote, err)
-				      : end(deck, &entry, &text, err);
+	/* TOML_KEY_ABSENT is not possible: begin() has seen it. */
+	return toml_remove_table(change_of(&entry, &entry.file.text), &text, err) < 0
+		       ? -1
+		       : end(deck, &entry, &text, err);
 }
 
 int hosts_entry_rename(struct deck *deck, const struct remote *remote, const char *name,
@@ -138,9 +138,8 @@ int hosts_entry_rename(struct deck *deck, const struct remote *remote, const cha
 	cleanup_strbuf struct strbuf text = { 0 };
 	if (begin(deck, remote->name, &entry, err) < 0)
 		return -1;
-	const int r = toml_rename_table(change_of(&entry, &entry.file.text), name, &text, err);
-	if (r != 0)
-		return r < 0 ? -1 : gone(remote, err);
+	if (toml_rename_table(change_of(&entry, &entry.file.text), name, &text, err) < 0)
+		return -1;
 	replace_string(&entry.parts.items[1], name);
 	/* Without the key it was the name. */
 	cleanup_json struct json_object *ssh = json_text(remote->ssh);

@@ -7,8 +7,11 @@
 
 #include "engine/deck/deck.h"
 
+/* All errors: of configfile.h and tomledit.h.  ERROR_BUSY: what config.toml says about the host has
+ * changed since the deck was opened. */
+
 /* Add the host, or change what its entry says.  Values that are the default are written only over
- * others.  Errors: of configfile.h and tomledit.h. */
+ * others. */
 int hosts_entry_save(struct deck *deck, const struct remote *remote, struct error *err);
 /* ERROR_INVALID: the entry shares a line with others. */
 int hosts_entry_remove(struct deck *deck, const struct remote *remote, struct error *err);

@@ -15,6 +15,15 @@ void remote_free(struct remote *remote)
 	free(remote->machine_id);
 }
 
+bool remote_equal(const struct remote *a, const struct remote *b)
+{
+	if (!a || !b)
+		return a == b;
+	return streq(a->name, b->name) && streq(a->ssh, b->ssh) && streq(a->program, b->program) &&
+	       a->timeout_s == b->timeout_s &&
+	       streq(or_empty(a->machine_id), or_empty(b->machine_id));
+}
+
 void remotes_free(struct remotes *remotes)
 {
 	for (size_t i = 0; i < remotes->count; i++)

@@ -21,6 +21,9 @@ struct remote {
 
 void remote_free(struct remote *remote);
 
+/* Are they equal in every field?  NULL equals only NULL. */
+bool remote_equal(const struct remote *a, const struct remote *b);
+
 struct remotes {
 	struct remote *items;
 	size_t count;
