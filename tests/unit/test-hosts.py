@@ -466,6 +466,12 @@ def case_another_machine_is_only_read(hosts):
     fake(hosts)
     hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/fake"\nmachine_id = "{machine_id()}"\n')
     refused(hosts, 1, "its machine id is not known", "-H", "gpu1", "launch", "/tmp")
+    fake(hosts, then="exit 0")
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/fake"\nmachine_id = "{machine_id()}"\n')
+    done = hosts.run("host", "add", "gpu1", "--again")
+    expect(done.returncode == 0 and b"another machine than before" in done.stdout, done)
+    expect(f'\n# machine_id = "{machine_id()}"\n' in config(hosts), config(hosts))
+    refused(hosts, UNKNOWN, "whether launch was done there is unknown", "-H", "gpu1", "launch", "/tmp")
 
 
 def case_a_host_that_another_command_changes_is_left_to_it(hosts):

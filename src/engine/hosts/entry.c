@@ -46,13 +46,16 @@ static const struct toml_change *change_of(struct entry *entry, const struct str
 	return &entry->change;
 }
 
+/* value NULL: the key becomes a comment; the document has it. */
 static int set(struct entry *entry, const char *key, struct json_object *value, struct strbuf *text,
 	       struct error *err)
 {
 	cleanup_strbuf struct strbuf result = { 0 };
 	cleanup_free char *literal = toml_literal(value);
 	strvec_push(&entry->parts, key);
-	const int r = toml_set(change_of(entry, text), literal, &result, err);
+	const struct toml_change *change = change_of(entry, text);
+	const int r = value ? toml_set(change, literal, &result, err)
+			    : toml_unset(change, &result, err);
 	replace_string(&entry->parts.items[--entry->parts.count], NULL);
 	if (r < 0)
 		return -1;
@@ -101,19 +104,20 @@ int hosts_entry_save(struct deck *deck, const struct remote *remote, struct erro
 		return -1;
 	const struct {
 		const char *key;
-		struct json_object *value; /* NULL: leave it as it is */
+		bool changes;
+		struct json_object *value;
 	} keys[] = {
-		{ "ssh", json_text(remote->ssh) },
-		{ "program", streq(program, remote->program) ? NULL : json_text(remote->program) },
-		{ "timeout", timeout_s == remote->timeout_s
-				     ? NULL
-				     : json_object_new_int64(remote->timeout_s) },
-		{ "machine_id", remote->machine_id ? json_text(remote->machine_id) : NULL },
+		{ "ssh", true, json_text(remote->ssh) },
+		{ "program", !streq(program, remote->program), json_text(remote->program) },
+		{ "timeout", timeout_s != remote->timeout_s,
+		  json_object_new_int64(remote->timeout_s) },
+		{ "machine_id", remote->machine_id || (old && old->machine_id),
+		  remote->machine_id ? json_text(remote->machine_id) : NULL },
 	};
 	int r = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		cleanup_json struct json_object *value = keys[i].value;
-		if (r == 0 && value)
+		if (r == 0 && keys[i].changes)
 			r = set(&entry, keys[i].key, value, &text, err);
 	}
 	return r < 0 ? -1 : end(deck, &entry, &text, err);

@@ -11,7 +11,7 @@
  * changed since the deck was opened. */
 
 /* Add the host, or change what its entry says.  Values that are the default are written only over
- * others. */
+ * others.  Without a machine id, the one that the entry has becomes a comment. */
 int hosts_entry_save(struct deck *deck, const struct remote *remote, struct error *err);
 /* ERROR_INVALID: the entry shares a line with others. */
 int hosts_entry_remove(struct deck *deck, const struct remote *remote, struct error *err);
