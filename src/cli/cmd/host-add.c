@@ -5,6 +5,7 @@
 #include "engine/hosts/entry.h"
 
 #include "base/version.h"
+#include "model/host/reattach.h"
 
 #include <string.h>
 
@@ -118,11 +119,31 @@ static char *machine_of(const char *system)
 	return length ? xstrndup(word, length) : xstrdup("x86_64");
 }
 
+/* This command once more, for a shell; program NULL: that of its user.  The caller frees. */
+static char *once_more(const struct app *app, const char *program, bool has_login)
+{
+	const struct options *given = app->options;
+	cleanup_strbuf struct strbuf words = { 0 };
+	program = program ? program : given->program;
+	strbuf_adds(&words, "agentdeck host add");
+	for (size_t i = 0; i < app->operands.count; i++)
+		strbuf_addf(&words, " %s", app->operands.items[i]);
+	/* "~/" is of the other machine. */
+	if (program)
+		strbuf_addf(&words, " --program '%s'", program);
+	if (given->timeout)
+		strbuf_addf(&words, " --timeout %lld", (long long)given->timeout);
+	strbuf_addf(&words, "%s%s", given->again ? " --again" : "", has_login ? " --login" : "");
+	return strbuf_take(&words);
+}
+
 /* It answers, but agentdeck does not. */
 static int lacks_agentdeck(struct app *app, const struct remote *remote, const char *system,
 			   const struct error *why, struct error *err)
 {
+	const struct options *given = app->options;
 	cleanup_free char *machine = machine_of(system);
+	cleanup_free char *again = once_more(app, "~/.local/bin/agentdeck", given->login);
 	if (!app->json) {
 		say("%s is a host (%s), but agentdeck does not start there. Install it there, "
 		    "as:",
@@ -132,8 +153,7 @@ static int lacks_agentdeck(struct app *app, const struct remote *remote, const c
 		say("    ssh %s 'mkdir -p ~/.local && tar -C ~/.local --strip-components=1 -xz' "
 		    "<agentdeck-%s-%s.tar.gz",
 		    remote->ssh, agentdeck_version, machine);
-		say("    agentdeck host add %s %s --program '~/.local/bin/agentdeck'", remote->name,
-		    remote->ssh);
+		say("    %s", again);
 		say("  These know no systemd: a logout can end their sessions.");
 		if (!strstr(system, "tmux"))
 			say("It has no tmux, either, which agentdeck needs.");
@@ -151,8 +171,10 @@ static int probe(struct app *app, const struct remote *remote, struct link **ret
 	if (why.code == ERROR_UNREACHABLE &&
 	    hosts_ask_system(&app->deck, remote, &system, NULL) == 0)
 		return lacks_agentdeck(app, remote, system, &why, err);
-	(void)error_move(err, &why);
-	return error_prefix(err, "%s was not added", remote->name);
+	cleanup_free char *login = once_more(app, NULL, true);
+	const bool needs_user = reattach_needs_user(why.message);
+	return error_set(err, why.code, "%s was not added: %s%s%s", remote->name, why.message,
+			 needs_user ? ": log in with " : "", needs_user ? login : "");
 }
 
 static int cmd_host_add(struct app *app, struct error *err)

@@ -335,13 +335,13 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 	if (why.code == ERROR_NEWER || why.code == ERROR_INVALID)
 		return error_set(err, why.code, "%s: %s", remote->name, why.message);
 	note_unreachable(&files, since);
-	const bool is_named = remotes_find(&deck->settings.hosts, remote->name);
+	/* host login takes what config.toml says, which is not what host add was given. */
+	const bool has_hint = reattach_needs_user(why.message) &&
+			      remote == remotes_find(&deck->settings.hosts, remote->name);
 	return error_set(err, ERROR_UNREACHABLE, "%s is unreachable (since %s): %s%s%s",
 			 remote->name, since, why.message,
-			 !reattach_needs_user(why.message) ? ""
-			 : is_named                        ? ": log in with agentdeck host login "
-				    : ": log in with agentdeck host add --login ",
-			 reattach_needs_user(why.message) ? remote->name : "");
+			 has_hint ? ": log in with agentdeck host login " : "",
+			 has_hint ? remote->name : "");
 }
 
 bool hosts_check(struct deck *deck, const struct remote *remote)
