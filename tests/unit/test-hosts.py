@@ -546,6 +546,23 @@ def case_a_login_is_asked_for_once_on_a_terminal(hosts):
     expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
 
 
+def case_host_add_leaves_no_connection_that_nothing_ends(hosts):
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", hosts.path + "/key"], check=True)
+    text, status = on_terminal(hosts, "host", "add", "--login", "gpux", "gpu1", "--program", "/nowhere", asked=b"passphrase", answer=b"secret\n")
+    wait_for(lambda: not hosts.masters(), "the connection of a host that was not added is left")
+    expect(status == 1 and b"agentdeck host add gpux gpu1 --program '~/.local/bin/agentdeck' --login" in text, (status, text))
+    text, status = on_terminal(hosts, "host", "login", "gpu1", asked=b"passphrase", answer=b"secret\n")
+    expect(status == 0, (status, text))
+    [before] = hosts.masters()
+    write(hosts.near + "/config.toml", "hosts = { gpu1 = {} }\n")
+    text, status = on_terminal(hosts, "host", "add", "--login", "gpu1", "--again")
+    expect(status == 1 and hosts.masters() == [before], f"a login of before was ended: {status}, {text}")
+    hosts.settings("[hosts.gpu1]\n")
+    text, status = on_terminal(hosts, "host", "add", "--login", "gpu1", "127.0.0.1", "--again", asked=b"passphrase", answer=b"secret\n")
+    expect(status == 0 and b"Added" in text, (status, text))
+    wait_for(lambda: len(hosts.masters()) == 1 and hosts.masters() != [before], f"{hosts.masters()}: that of its old destination, {before}, is left")
+
+
 def case_one_session_for_each_connection(hosts):
     """MaxSessions 1: a second command has a connection of its own."""
     hosts.down()

@@ -177,36 +177,50 @@ static int probe(struct app *app, const struct remote *remote, struct link **ret
 			 needs_user ? ": log in with " : "", needs_user ? login : "");
 }
 
-static int cmd_host_add(struct app *app, struct error *err)
+static int add(struct app *app, struct remote *remote, struct error *err)
 {
-	CLEANUP(remote_free) struct remote remote = { 0 };
 	cleanup_link struct link *link = NULL;
 	cleanup_strvec struct strvec found = { 0 };
-	const struct options *given = app->options;
-	if (describe(app, &remote, err) < 0 ||
-	    (given->login && hosts_login(&app->deck, &remote, err) < 0) ||
-	    probe(app, &remote, &link, err) < 0)
+	if (probe(app, remote, &link, err) < 0)
 		return -1;
 	const struct link_hello *hello = link_hello(link);
-	const struct remote *old = remotes_find(&app->deck.settings.hosts, remote.name);
+	const struct remote *old = remotes_find(&app->deck.settings.hosts, remote->name);
 	const bool is_another = old && old->machine_id &&
 				!streq(old->machine_id, or_empty(hello->machine_id));
-	remote.machine_id = hello->machine_id ? xstrdup(hello->machine_id) : NULL;
+	remote->machine_id = hello->machine_id ? xstrdup(hello->machine_id) : NULL;
 	ask_doctor(link, &found);
-	if (hosts_entry_save(&app->deck, &remote, err) < 0)
+	if (hosts_entry_save(&app->deck, remote, err) < 0)
 		return -1;
+	/* The destination is part of the name of its socket. */
+	if (old && !streq(old->ssh, remote->ssh))
+		(void)hosts_end(&app->deck, old);
 	if (!app->json) {
-		host_say(&remote, hello);
+		host_say(remote, hello);
 		for (size_t i = 0; i < found.count; i++)
 			say("  %s", found.items[i]);
 		if (is_another)
 			say("  it is another machine than before");
 	}
-	struct json_object *object = host_json(app, &remote, hello, NULL);
+	struct json_object *object = host_json(app, remote, hello, NULL);
 	json_set_bool(object, "success", true);
 	json_set_bool(object, "is_another_machine", is_another);
 	json_set_strings(object, "found", &found);
-	return print_done(app, object, xasprintf("Added. Try: agentdeck -H %s list", remote.name));
+	return print_done(app, object, xasprintf("Added. Try: agentdeck -H %s list", remote->name));
+}
+
+static int cmd_host_add(struct app *app, struct error *err)
+{
+	CLEANUP(remote_free) struct remote remote = { 0 };
+	const struct options *given = app->options;
+	int login = HOSTS_CONNECTED;
+	if (describe(app, &remote, err) < 0 ||
+	    (given->login && (login = hosts_login(&app->deck, &remote, err)) < 0))
+		return -1;
+	const int r = add(app, &remote, err);
+	/* host logout knows only the hosts of config.toml. */
+	if (r < 0 && login != HOSTS_CONNECTED)
+		(void)hosts_end(&app->deck, &remote);
+	return r;
 }
 
 const struct command command_host_add = {
