@@ -214,6 +214,11 @@ def on_terminal(hosts, *words, until=None, asked=None, answer=b""):
     return text, os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
+def start_time(process):
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[19]
+
+
 def command_of(process):
     with contextlib.suppress(OSError), open(f"/proc/{process}/cmdline", "rb") as file:
         return file.read()
@@ -1047,6 +1052,48 @@ def case_a_change_of_the_network_replaces_only_what_is_silent(hosts):
         terminal.type(LEAVE)
         expect(terminal.end() == 0, terminal.text)
         hosts.there("stop", "--all")
+
+
+def case_what_was_stopped_while_packets_are_dropped_stays_so(hosts):
+    """The end of the session comes through to the host's terminal, and not to the user's."""
+    relay = Relay(hosts.port)
+    try:
+        hosts.configure_ssh(port=relay.port)
+        hosts.trust_port(relay.port)
+        hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+        terminal = attach(hosts)
+        [name] = os.listdir(f"{hosts.far}/run/seats")
+        with open(f"{hosts.far}/run/seats/{name}", encoding="utf-8") as note:
+            holder = note.read().split()[0]
+        relay.drops = True
+        hosts.there("stop", "talk")
+        wait_for(lambda: not command_of(holder), "attach there does not end")
+        terminal.wait_for(b"gpu1 does not answer")
+        relay.drops = False
+        expect(terminal.end() == 1 and b"talk was stopped meanwhile" in terminal.text, terminal.text)
+        expect(json.loads(hosts.there("show", "talk", "--json"))["status"] == "stopped", "it was started again")
+    finally:
+        relay.end()
+
+
+def case_seats_of_terminals_that_never_return_are_swept(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    seats = f"{hosts.far}/run/seats"
+    attach_once = attach(hosts)
+    [name] = os.listdir(seats)
+    with open(f"{seats}/{name}", encoding="utf-8") as note:
+        text = note.read().split()
+    attach_once.type(LEAVE)
+    expect(attach_once.end() == 0 and not os.listdir(seats), "its seat is left")
+    gone, lives = " ".join(["999999999", "1", *text[2:]]) + "\n", " ".join([str(os.getpid()), start_time(os.getpid()), *text[2:]]) + "\n"
+    names = {str(uuid.uuid4()): (note, days) for note, days in ((gone, 31), (gone, 29), (lives, 31))}
+    for one, (note, days) in names.items():
+        write(f"{seats}/{one}", note)
+        os.utime(f"{seats}/{one}", (time.time() - days * 86400,) * 2)
+    terminal = attach(hosts)
+    terminal.type(LEAVE)
+    expect(terminal.end() == 0, terminal.text)
+    expect({one for one, (note, days) in names.items() if note != gone or days < 30} == set(os.listdir(seats)), os.listdir(seats))
 
 
 class Fleet:

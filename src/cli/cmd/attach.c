@@ -83,14 +83,14 @@ static bool is_restarted(struct app *app, const char *base)
 		       .verdict == RESTART_AFTER;
 }
 
-/* Say what happened to the session while the user was attached. */
-static void say_farewell(struct app *app, const struct instance *shown)
+/* Say what happened to the session while the user was attached.  Returns whether it still runs. */
+static bool say_farewell(struct app *app, const struct instance *shown)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
 	if (store_list(app->deck.store, &rows, NULL) < 0 ||
 	    store_resolve(&rows, shown->id, &row, NULL) < 0)
-		return;
+		return false;
 	cleanup_view struct view view = view_of(row);
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *hint = hint_row(&app->deck, &rows, row);
@@ -115,6 +115,7 @@ static void say_farewell(struct app *app, const struct instance *shown)
 		       view.state == STATE_ERROR ? "has ended" : "is ",
 		       view.state == STATE_ERROR ? "" : instance_state_name(view.state),
 		       *reason ? ": " : "", reason, via, hint);
+	return is_same && state_is_running(view.state);
 }
 
 /* The agent may have ended while its user looked.  END_SEEN_TO: there is nothing to attach to. */
@@ -185,7 +186,6 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 					    deputy_watch(deputy) };
 	int r = screen_attach(&app->deck, instance, &wish, ret, err);
 	deputy_end(deputy);
-	seat_leave(&app->deck, app->seat);
 	/* The user may have answered the agent's question. */
 	look_again(app, instance->base);
 	return r;
@@ -232,7 +232,8 @@ static int attach_session(struct app *app, const char *base, enum attach_mode mo
 	int r = see_to_end(app, base, mode, err);
 	if (r != END_SEEN_TO)
 		return r;
-	say_farewell(app, instance);
+	if (say_farewell(app, instance) && parting.status == 0)
+		seat_leave(&app->deck, app->seat);
 	return parting.status == 0 ? 0 : 1;
 }
 

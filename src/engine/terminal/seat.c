@@ -5,13 +5,16 @@
 #include "base/process.h"
 #include "model/session/naming.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 256, ID_TEXT = 64 };
+enum { TEXT_MAX = 256, ID_TEXT = 64, KEPT_S = 30 * 24 * 60 * 60 };
 
 /* Whose terminal it is, and what that shows. */
 struct note {
@@ -58,6 +61,27 @@ static void end_holder(const struct process_id *holder, const char *name)
 		(void)process_signal(&processes[i], SIGHUP, NULL);
 }
 
+/* A terminal that never returns leaves its note.  The age counts from when its holder was last
+ * seen. */
+static void sweep(int directory)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(directory, &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i];
+		struct note note;
+		struct stat st;
+		if (!read_note(directory, name, &note))
+			continue;
+		if (process_alive(&note.holder))
+			(void)utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW);
+		else if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			 time(NULL) - st.st_mtim.tv_sec > KEPT_S)
+			(void)unlinkat(directory, name, 0);
+	}
+}
+
 int seat_take(const struct deck *deck, const char *name, struct seat *ret, struct error *err)
 {
 	cleanup_close int directory = -1;
@@ -66,7 +90,9 @@ int seat_take(const struct deck *deck, const char *name, struct seat *ret, struc
 		return error_set(err, ERROR_USAGE, "a seat is named by a random UUID");
 	if (open_directory(deck, &directory, err) < 0)
 		return -1;
-	if (!read_note(directory, name, &note))
+	const bool is_known = read_note(directory, name, &note);
+	sweep(directory);
+	if (!is_known)
 		return 0;
 	end_holder(&note.holder, name);
 	*ret = (struct seat){ .id = xstrdup(note.id), .server = note.server };
@@ -90,7 +116,7 @@ void seat_leave(const struct deck *deck, const char *name)
 {
 	cleanup_close int directory = -1;
 	struct note note;
-	/* It is none any more after a hangup, and then the user may come back. */
+	/* After a hangup it is no terminal, and the user may return. */
 	if (name && isatty(STDIN_FILENO) && open_directory(deck, &directory, NULL) == 0 &&
 	    read_note(directory, name, &note) && note.holder.pid == getpid())
 		(void)unlinkat(directory, name, 0);

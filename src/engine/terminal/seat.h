@@ -17,10 +17,11 @@ struct seat {
 void seat_free(struct seat *seat);
 #define cleanup_seat CLEANUP(seat_free)
 
-/* Take the seat of this name.  The process that had it is ended, with its tmux client.
- * ERROR_USAGE: it is no name. */
+/* Take the seat of this name.  The process that had it is ended, with its tmux client.  Notes of
+ * others that did not return for 30 days are removed. ERROR_USAGE: it is no name. */
 int seat_take(const struct deck *deck, const char *name, struct seat *ret, struct error *err);
 /* This process shows the run of the instance there from now on.  name NULL: none. */
 void seat_note(const struct deck *deck, const char *name, const struct instance *instance);
-/* This process shows nothing more, and its user knows it. */
+/* The user has detached, and so does not return.  An end of the session or of the process is no
+ * reason for this: the link may be lost without a word, and then the user does not know of it. */
 void seat_leave(const struct deck *deck, const char *name);
