@@ -870,7 +870,14 @@ def case_attach_can_be_left_while_the_host_is_away(hosts):
     terminal.wait_for(b"Ctrl-Q leaves")
     terminal.type(LEAVE)
     expect(terminal.end() == UNREACHABLE, "exit status")
-    expect(b"to return: agentdeck attach gpu1:talk" in terminal.text, terminal.text)
+    expect(b"to return: agentdeck -H gpu1 attach\r\n" in terminal.text, terminal.text)
+    hosts.up()
+    hosts.there("-p", "mine", "launch", hosts.path + "/work", "-t", "other", "--agent", "demo")
+    terminal = attach(hosts, "-p", "mine", "attach", "gpu1:other")
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    terminal.type(LEAVE)
+    expect(terminal.end() == UNREACHABLE and b"to return: agentdeck -H gpu1 -p mine attach\r\n" in terminal.text, terminal.text)
     hosts.up()
     terminal = attach(hosts)
     hosts.down()
@@ -924,6 +931,24 @@ def case_attach_is_left_by_any_form_of_the_key(hosts):
         terminal.type(key)
         expect(terminal.end() == UNREACHABLE, terminal.text)
         hosts.up()
+
+
+def case_attach_returns_without_asking_twice(hosts):
+    """What answered just now is attached at once: the terminal has no moment where it echoes, or where the key that leaves is for ssh."""
+    write(hosts.path + "/prog", f'#!/bin/sh\ncase "$*" in *attach*) echo attach;; *serve*) echo serve;; esac >> {hosts.path}/log\nexec agentdeck "$@"\n', 0o755)
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/prog"\n')
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    terminal = attach(hosts)
+    hosts.down()
+    terminal.wait_for(b"Ctrl-Q leaves")
+    back = len(terminal.text)
+    os.remove(hosts.path + "/log")
+    hosts.up()
+    terminal.wait_for(b"Ctrl-Q", back)
+    with open(hosts.path + "/log", encoding="utf-8") as log:
+        expect(log.read().split() == ["serve", "attach"], "the host was asked twice")
+    terminal.type(LEAVE)
+    expect(terminal.end() == 0, terminal.text)
 
 
 def case_attach_that_is_killed_there_ends(hosts):

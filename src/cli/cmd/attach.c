@@ -176,14 +176,14 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 {
 	if (mode == ATTACH_FULLY)
 		lifecycle_note_use(&app->deck, instance->base);
-	/* What was typed while there was no link is for no session. */
-	if (app->seat)
-		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 	say_others(instance);
 	seat_note(&app->deck, app->seat, instance);
 	struct deputy *deputy = deputy_begin(&app->deck, instance);
 	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, instance->base),
 					    deputy_watch(deputy) };
+	/* What was typed while there was no link is for no session. */
+	if (app->seat)
+		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 	int r = screen_attach(&app->deck, instance, &wish, ret, err);
 	deputy_end(deputy);
 	/* The user may have answered the agent's question. */

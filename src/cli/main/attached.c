@@ -83,7 +83,9 @@ static int show(struct attached *attached, struct error *err)
 					   .ends = &attached->ends_ssh };
 	int status = REATTACH_SSH_FAILED;
 	attached->ends_ssh = false;
-	int r = hosts_ssh_argv(order->deck, order->remote, SSH_TERMINAL, order->words, &argv, err);
+	/* A return asks nothing more: what is typed now would be echoed, and is for no session. */
+	int r = hosts_ssh_argv(order->deck, order->remote, SSH_TERMINAL, attached->state.is_ours,
+			       order->words, &argv, err);
 	if (r < 0)
 		return -1;
 	const bool answers = r == 0;
@@ -265,7 +267,7 @@ static key_code leave_key(const struct deck *deck)
 static int give_up(const struct attached *attached, struct error *err)
 {
 	const struct attached_order *order = attached->order;
-	const char *host = order->remote->name, *session = order->session;
+	const char *host = order->remote->name;
 	char since[CLOCK_TEXT_SIZE];
 	if (!attached->state.is_ours)
 		return error_set(err, ERROR_UNREACHABLE, "%s: its ssh has ended", host);
@@ -277,10 +279,9 @@ static int give_up(const struct attached *attached, struct error *err)
 	lost_at(attached, since);
 	cleanup_free char *usual = xasprintf("%s does not answer (since %s)", host, since);
 	return error_set(err, ERROR_UNREACHABLE,
-			 "%s; what runs there continues; to return: agentdeck %s%s%s%s",
-			 is_empty(attached->why) ? usual : attached->why,
-			 session ? "attach " : "-H ", host, session ? ":" : " attach",
-			 or_empty(session));
+			 "%s; what runs there continues; to return: agentdeck -H %s%s%s attach",
+			 is_empty(attached->why) ? usual : attached->why, host,
+			 order->profile ? " -p " : "", or_empty(order->profile));
 }
 
 int attached_run(const struct attached_order *order, struct error *err)

@@ -13,7 +13,7 @@ struct attached_order {
 	const struct remote *remote;
 	/* behind "agentdeck", for the host: how to attach, and to the same session again */
 	const struct strvec *words;
-	const char *session; /* as its user named it; NULL: not at all */
+	const char *profile; /* as its user named it; NULL: not at all */
 };
 
 /* Returns the exit status of the host's attach.  ERROR_UNREACHABLE: it does not answer, and its

@@ -270,7 +270,7 @@ static int run_by_ssh(const struct app *app, struct deck *deck, const struct rem
 	if (hosts_ssh_argv(deck, remote,
 			   runs_program && !(is_terminal && isatty(STDOUT_FILENO)) ? SSH_PIPES
 										   : SSH_TERMINAL,
-			   words, &argv, err) < 0)
+			   false, words, &argv, err) < 0)
 		return -1;
 	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
 				       err);
@@ -313,8 +313,7 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 	cleanup_free char *once = make_once(app);
 	cleanup_free char *seat = is_attach(app) ? naming_new_uuid() : NULL;
 	make_words(app, &line, once, seat, target.remote->name, &there);
-	const struct attached_order order = { &deck, target.remote, &there,
-					      app->operands.count ? app->operands.items[0] : NULL };
+	const struct attached_order order = { &deck, target.remote, &there, app->profile };
 	if (seat)
 		return attached_run(&order, err);
 	return app->kind == COMMAND_TERMINAL

@@ -472,7 +472,8 @@ bool hosts_end(const struct deck *deck, const struct remote *remote)
 }
 
 int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
-		   const struct strvec *words, struct strvec *ret, struct error *err)
+		   bool has_answered, const struct strvec *words, struct strvec *ret,
+		   struct error *err)
 {
 	cleanup_files struct files files;
 	cleanup_link struct link *link = NULL;
@@ -483,8 +484,9 @@ int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode
 		remote_quote(&command, words->items[i]);
 	/* Only a connection that answers is used: ssh would wait for it without end.  ssh itself
 	 * may ask for a password. */
-	const bool answers = open_any(deck, remote, &files, &link, NULL) == 0;
-	if (answers && hosts_check_machine(remote, link, err) < 0)
+	const bool answers = has_answered ? !files.control || has_socket(&files)
+					  : open_any(deck, remote, &files, &link, NULL) == 0;
+	if (link && hosts_check_machine(remote, link, err) < 0)
 		return -1;
 	ssh_argv(mode, remote, answers ? files.control : NULL, command.data, ret);
 	return answers ? 0 : HOSTS_SILENT;

@@ -60,7 +60,9 @@ int hosts_login(struct deck *deck, const struct remote *remote, struct error *er
 bool hosts_end(const struct deck *deck, const struct remote *remote);
 
 /* The command line of ssh for a command that has our own descriptors: SSH_TERMINAL or SSH_PIPES.
- * words: behind "agentdeck".  HOSTS_SILENT: the host has not answered, so that ssh makes a
- * connection of its own, and may ask for a password.  Errors as of hosts_check_machine(). */
+ * words: behind "agentdeck".  has_answered: hosts_check_machine() was satisfied just now, which is
+ * not asked again.  HOSTS_SILENT: the host has not answered, so that ssh makes a connection of its
+ * own, and may ask for a password.  Errors as of hosts_check_machine(). */
 int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
-		   const struct strvec *words, struct strvec *ret, struct error *err);
+		   bool has_answered, const struct strvec *words, struct strvec *ret,
+		   struct error *err);
