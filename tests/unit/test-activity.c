@@ -50,6 +50,13 @@ static const struct sample {
 	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  esc to interrupt\n",
 	  ACTIVITY_BUSY },
 	{ "claude", "Claude Code is suspended. Run `fg` to bring it back.\n\n", ACTIVITY_WAITING },
+	/* A key in its environment. */
+	{ "claude",
+	  LINE "  Detected a custom API key in your environment\n\n"
+	       "  ANTHROPIC_API_KEY: sk-ant-...bbbbbbbbbbbbbbbbbbAA\n\n"
+	       "  Do you want to use this API key?\n\n    Yes\n  ❯ No (recommended)\n\n"
+	       "  Enter to confirm · Esc to cancel\n",
+	  ACTIVITY_WAITING },
 	/* A server of tools that it found in the directory. */
 	{ "claude", LINE "  ❯ Use this MCP server\n\n  Enter to confirm · Esc to reject\n",
 	  ACTIVITY_WAITING },
