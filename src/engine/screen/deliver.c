@@ -22,8 +22,9 @@ enum {
 	LOOK_MS = 100, /* between two looks at a screen */
 	BOX_DRAWN_MS = 2000,
 	PASTE_MIN_MS = 100,
-	PASTE_SHOWN_MS = 5000, /* and a second for each MiB */
-	PASTE_BUSY_MS = 1000,  /* some agents show nothing while they work */
+	PASTE_SHOWN_MS = 5000,  /* and a second for each MiB */
+	PASTE_BUSY_MS = 1000,   /* some agents show nothing while they work */
+	PASTE_STILL_MS = 10000, /* more for a box that has not changed: its agent has no time */
 	SETTLE_MS = 1000,
 	SUBMIT_AGAIN_MS = 1500,
 	SUBMIT_MORE = 3,
@@ -295,7 +296,8 @@ static bool wait_shown(struct sending *sending, const char *before)
 		const bool is_settled = last && place && streq(last, place);
 		if (shown_since && (is_settled || now - shown_since >= SETTLE_MS))
 			return true;
-		if (now >= deadline)
+		const bool is_still = sending->to.agent->has_box && place && streq(place, before);
+		if (now >= deadline + (is_still ? PASTE_STILL_MS : 0))
 			return true;
 		replace_string(&last, place);
 	}
