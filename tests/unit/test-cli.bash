@@ -380,14 +380,14 @@ case_damaged_config() {
 	refused_json 1 CORRUPT session limit a --memory-max 1G
 	# docs/configuration.md names all of them.
 	local count command
-	local -A operands=([adopt]=1 [import]=aoe [restore]=x ['session fork']=a ['session import']=x ['session limit']='a --tasks-max 9')
+	local -A operands=([adopt]=1 [import]=aoe [restore]=x ['host add']=x ['host remove']=x ['host rename']='x y' ['session fork']=a ['session import']=x ['session limit']='a --tasks-max 9')
 	count=0
 	while read -r command; do
 		# shellcheck disable=SC2086 # words
 		refused 1 'config\.toml:3:1: .*history_limit' $command ${operands[$command]-}
 		count=$((count + 1))
 	done < <(sed -n '/^same. These refuse a broken file/,/^$/p' "$tree/docs/configuration.md" | grep -oE '`[a-z ]+`' | tr -d '`')
-	[ "$count" = "$(grep -l 'IS_STRICT' "$tree"/src/cli/{cmd,import}/*.c | wc -l)" ] || fail "docs/configuration.md names $count commands"
+	[ "$count" = "$(grep -ho 'IS_STRICT' "$tree"/src/cli/{cmd,import}/*.c | wc -l)" ] || fail "docs/configuration.md names $count commands"
 	# All else goes on with the last good one, and says so in one line before it begins.
 	local said='^agentdeck: warning: .*config\.toml:3:1: .*history_limit.* \(using the last good configuration\)$'
 	for command in list status 'show a' 'start a' 'stop a' \
