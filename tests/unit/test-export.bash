@@ -390,6 +390,8 @@ backup_whose_second_profile_fails() {
 
 case_what_a_failed_restore_put_into_places_is_gone() {
 	backup_whose_second_profile_fails
+	# a profile of the command's own would go, too
+	(umask 077 && mkdir -p "$root/two/deck/default")
 	as two restore "$root/all" --apply
 	[ "$status" != 0 ] || fail "it did not fail"
 	grep -qF "remain in" "$root/err" && fail "it warns of what it has removed: $(<"$root/err")"
