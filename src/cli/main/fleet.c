@@ -173,6 +173,17 @@ static void add_row(struct table *table, const struct member *member, struct jso
 	table_add(table, cells, is_waiting ? TONE_WAITING : TONE_PLAIN);
 }
 
+static void show_row(struct fleet *fleet, struct table *table, const struct member *member,
+		     struct json_object *row)
+{
+	if (!is_new(fleet, row))
+		return;
+	if (fleet->is_json)
+		print_element(fleet, member, row);
+	else
+		add_row(table, member, row);
+}
+
 static void show_rows(struct fleet *fleet, const struct member *member, struct json_object *rows)
 {
 	size_t waiting = 0;
@@ -188,12 +199,7 @@ static void show_rows(struct fleet *fleet, const struct member *member, struct j
 			json_object_array_add(fleet->doubtful, json_object_get(row));
 			continue;
 		}
-		if (!is_new(fleet, row))
-			continue;
-		if (fleet->is_json)
-			print_element(fleet, member, row);
-		else
-			add_row(table, member, row);
+		show_row(fleet, table, member, row);
 	}
 	if (!fleet->is_json && fleet->seen.count > before)
 		table_print(table);
@@ -218,12 +224,8 @@ static void show_doubtful(struct fleet *fleet)
 		struct json_object *row = json_object_array_get_idx(fleet->doubtful, i);
 		const struct member *member = member_named(fleet, json_get_string(row, "via",
 										  REMOTE_HERE));
-		if (!member || !is_new(fleet, row))
-			continue;
-		if (fleet->is_json)
-			print_element(fleet, member, row);
-		else
-			add_row(table, member, row);
+		if (member)
+			show_row(fleet, table, member, row);
 	}
 	if (!fleet->is_json && fleet->seen.count > before)
 		table_print(table);
