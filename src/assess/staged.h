@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the index of a repository has.  A second thread reads it while the first one walks the tree,
- * as each of them takes as long as the other.
+ * What the index of a repository has.  A second thread reads it while the first one walks the tree:
+ * together they take most of the time of a verdict.
  */
 #pragma once
 

@@ -181,7 +181,7 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 	struct deputy *deputy = deputy_begin(&app->deck, instance);
 	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, instance->base),
 					    deputy_watch(deputy) };
-	/* What was typed while there was no link is for no session. */
+	/* Keys that were typed without a link must reach no session. */
 	if (app->seat)
 		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 	int r = screen_attach(&app->deck, instance, &wish, ret, err);

@@ -188,7 +188,7 @@ static void on_end(int number UNUSED, void *context)
 	step_lost(context, REATTACH_LEAVE);
 }
 
-/* What is typed is for no session: only whether it leaves counts. */
+/* Typed keys reach no session: only the one that leaves counts. */
 static void on_key(int fd, uint32_t events UNUSED, void *context)
 {
 	struct attached *attached = context;
