@@ -5,6 +5,7 @@
  */
 #include "persistence/containers.h"
 #include "persistence/deck.h"
+#include "persistence/wakeups.h"
 
 #include <string.h>
 
@@ -352,12 +353,7 @@ TEST(ContainerHasOnlyTheCapabilitiesThatAreNamedPodman)
 
 /* ---- while nothing happens --------------------------------------------------------------- */
 
-enum { IDLE = 2, WATCHED_MAX = 1 + 3 * IDLE };
-
-struct watched {
-	pid_t pids[WATCHED_MAX];
-	size_t count;
-};
+enum { IDLE = 2 };
 
 /* Its capsule, its window and the window's view. */
 static void watch(struct watched *watched, const struct session *session)
@@ -373,32 +369,11 @@ static void watch(struct watched *watched, const struct session *session)
 			NULL, 10);
 }
 
-/* How often each was woken, a line for each. */
-static const char *wakeups(const struct watched *watched)
-{
-	const char *all = "", *line = "voluntary_ctxt_switches:";
-	for (size_t i = 0; i < watched->count; i++) {
-		const int pid = (int)watched->pids[i];
-		const char *status = or_empty(machine_read(kept("/proc/%d/status", pid)));
-		const char *found = strstr(status, line);
-		ASSERT(found, "process %d is gone", pid);
-		all = kept("%s%s %.*s\n", all, or_empty(machine_argv(pid)->items[0]),
-			   (int)strcspn(found, "\n"), found);
-	}
-	return all;
-}
-
-/* The supervisor looks once more at a screen after the last output. */
-enum { LOOKS_OVER_MS = 4000 };
-
-/* Supervisor, capsules, windows and views: a process that polls at any sensible interval would wake
- * within this many unrelated commands. */
+/* Supervisor, capsules, windows and views. */
 TEST(ContainerThatIsIdleSleeps)
 {
 	struct session sessions[IDLE];
 	struct watched watched = { 0 };
-	const char *before = NULL;
-	int64_t since = 0;
 	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
 						       at_home("supervise.out"));
 	watched.pids[watched.count++] = supervisor.pid;
@@ -407,22 +382,7 @@ TEST(ContainerThatIsIdleSleeps)
 		session_say(&sessions[i], "good night");
 		watch(&watched, &sessions[i]);
 	}
-	WAIT_FOR(({
-			 const char *now = wakeups(&watched);
-			 since = before && streq(before, now) ? since : clock_ms();
-			 before = now;
-			 clock_ms() - since > LOOKS_OVER_MS;
-		 }),
-		 "they never sleep:\n%s", before);
-	/* tmux wakes once in a long while by itself; what polls wakes in each round. */
-	const char *after = NULL;
-	for (unsigned round = 0; round < 3 && !streq(or_empty(after), before); round++) {
-		before = after ? after : before;
-		for (unsigned i = 0; i < 20; i++)
-			(void)machine_user_ok(WORDS("true"));
-		after = wakeups(&watched);
-	}
-	ASSERT(streq(after, before), "they woke:\n%sthen\n%s", before, after);
+	assert_they_sleep(&watched);
 }
 
 /* The supervisor opens another one, and the agent has not ended. */

@@ -5,6 +5,7 @@
 #include "persistence/attach.h"
 #include "persistence/deck.h"
 #include "persistence/strace.h"
+#include "persistence/wakeups.h"
 
 #include <signal.h>
 #include <string.h>
@@ -192,22 +193,8 @@ TEST(IdleSupervisorSleeps)
 	struct process supervisor = supervise();
 	begin(&one, "one", NULL);
 	begin(&two, "two", NULL);
-	const char *status = kept("/proc/%d/status", (int)supervisor.pid);
-	const char *line = "voluntary_ctxt_switches:", *before = NULL;
-	/* Wait until the effects of the turns above are over. */
-	WAIT_FOR(({
-			 const char *now = strstr(or_empty(machine_read(status)), line);
-			 bool same = before && now && streq(before, now);
-			 before = now;
-			 same;
-		 }),
-		 "it never sleeps");
-	/* A process that polls at any sensible interval would wake within this many unrelated
-	 * commands. */
-	for (unsigned i = 0; i < 20; i++)
-		(void)machine_user_ok(WORDS("true"));
-	const char *after = strstr(or_empty(machine_read(status)), line);
-	ASSERT(after && streq(before, after), "it woke: %s then %s", before, after);
+	const struct watched watched = { { supervisor.pid }, 1 };
+	assert_they_sleep(&watched);
 }
 
 TEST(SupervisorHoldsWhatDiesAllTheTime)
