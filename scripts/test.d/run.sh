@@ -164,6 +164,7 @@ run_all() {
 	start_lane "${PICKED[@]}"
 	start_lane "${own[@]}" "${backwards[@]}"
 	await_lanes
+	[[ ${AGENTDECK_TEST_AGAIN-} != 1 ]] || try_failed_steps_again
 	pick "${SEARCH[@]}"
 	count=${#PICKED[@]}
 	for step in "${PICKED[@]}"; do
@@ -173,40 +174,51 @@ run_all() {
 	done
 	pick "${NAMED[@]}"
 	run_group "${PICKED[@]}"
+	[[ ${AGENTDECK_TEST_AGAIN-} != 1 ]] || try_failed_steps_again
 }
 
 run_group() { start_lane "$@"; await_lanes; }
 
-# The tests that a log of the persistence step names as failed.
-failed_tests_in() {	# LOG
-	sed -nE 's/^\[  (FAILED |ERROR  ) \] ([A-Za-z0-9_]+)$/\2/p' "$1" | sort -u
+# What a second attempt of a step runs: the tests that its log names as failed, where they can run alone.
+failed_tests_in() {	# STEP LOG
+	case $1 in
+	persistence*) sed -nE 's/^\[  (FAILED |ERROR  ) \] ([A-Za-z0-9_]+)$/\2/p' "$2" | sort -u ;;
+	agents) sed -nE 's/^  FAIL  ([a-z0-9-]+) ([a-z0-9-]+)( .*)?$/\1\n--check \2/p' "$2" | sort -u ;;
+	esac
 }
 
 # See AGENTDECK_TEST_AGAIN above. A late second attempt could exceed the time limit of the CI.
-readonly AGAIN_UNTIL_S=3300
+readonly AGAIN_UNTIL_S=4500
 try_failed_steps_again() {
-	local step failed=() log
+	local step failed=() log names takes of_step=$SHARE
 	for step in "${CHOSEN[@]}"; do
-		[[ $(head -n 1 "$RESULTS/$step" 2>/dev/null) != FAIL ]] || failed+=("$step")
+		[[ -e $RESULTS/$step.again || $(head -n 1 "$RESULTS/$step" 2>/dev/null) != FAIL ]] || failed+=("$step")
 	done
-	((${#failed[@]} > 0 && ${#failed[@]} <= 3 && SECONDS < AGAIN_UNTIL_S)) || return 0
+	((${#failed[@]} > 0 && ${#failed[@]} <= 3)) || return 0
 	SHARE=${SHARE:+60}
 	for step in "${failed[@]}"; do
 		log=$LOGS/$step.first.log
+		names=$(failed_tests_in "$step" "$LOGS/$step.log" | paste -s -d ' ')
+		takes=$(sed -n 2p "$RESULTS/$step")
+		[[ ! $names ]] || NAMES[$step]=$names takes=200
+		((SECONDS + takes < AGAIN_UNTIL_S)) || continue
+		touch "$RESULTS/$step.again"
 		mv "$LOGS/$step.log" "$log"
 		rmdir "$RESULTS/$step.taken"
-		[[ $step != persistence* ]] || NAMES[$step]=$(failed_tests_in "$log" | paste -s -d ' ')
 		echo "$step: a second attempt${NAMES[$step]:+: ${NAMES[$step]}}"
 		run_group "$step"
 		[[ $(head -n 1 "$RESULTS/$step") != ok ]] ||
 			sed -i "3s|\$| (at the second attempt; the first: build/test/logs/$step.first.log)|" "$RESULTS/$step"
 	done
+	SHARE=$of_step
 }
 
 # The lines of a log that name what failed, and the end of it.
 print_failure() {	# STEP
 	printf '\n---- %s: what failed\n' "$1"
 	grep -nE '^\[  FAILED  \]|^not ok|^ *(\[?FAIL|FAILED)|: error: |^\[  ERROR   \]|ERROR: ' "$LOGS/$1.log" | cut -c 1-200 | tail -n 20 || :
+	# the reasons that real-agents gives
+	grep -A 12 '^  FAIL  ' "$LOGS/$1.log" | cut -c 1-200 | tail -n 40 || :
 	echo ...
 	tail -n 10 "$LOGS/$1.log" | cut -c 1-200
 }
