@@ -68,6 +68,21 @@ static void a_text_that_stays_in_the_box_is_typed(void **state)
 	terminal_stop(instance);
 }
 
+/* As an agent that has no processor time: it shows a beginning for longer than most need for all. */
+static void a_text_that_comes_late_is_submitted(void **state)
+{
+	cleanup_instance struct instance *instance = start(
+		*state,
+		"stty -echo -icanon min 5 time 0; printf '" BOX
+		"'; x=$(dd bs=5 count=1 2>/dev/null); "
+		"printf '%s' \"${x%lo}\"; sleep 6; printf lo; stty icanon; read y; "
+		"printf \"\\033[2J\\033[Hgot $x$y.\\n" BOX "\"; read y",
+		BOX);
+	check(*state, &(struct delivery_request){ .wait = true }, DELIVERY_SUBMITTED, NULL);
+	terminal_await(instance, "got hello.");
+	terminal_stop(instance);
+}
+
 /* Agents take a backslash and Enter for a line break. */
 static void a_beginning_of_the_text_in_the_box_is_no_proof(void **state)
 {
@@ -193,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FAKE_TEST(a_text_that_leaves_the_box_is_submitted),
 		FAKE_TEST(a_text_that_stays_in_the_box_is_typed),
+		FAKE_TEST(a_text_that_comes_late_is_submitted),
 		FAKE_TEST(a_beginning_of_the_text_in_the_box_is_no_proof),
 		FAKE_TEST(a_draft_is_left_alone),
 		FAKE_TEST(a_draft_is_replaced_on_request),

@@ -22,9 +22,9 @@ enum {
 	LOOK_MS = 100, /* between two looks at a screen */
 	BOX_DRAWN_MS = 2000,
 	PASTE_MIN_MS = 100,
-	PASTE_SHOWN_MS = 5000,  /* and a second for each MiB */
-	PASTE_BUSY_MS = 1000,   /* some agents show nothing while they work */
-	PASTE_STILL_MS = 10000, /* more for a box that has not changed: its agent has no time */
+	PASTE_SHOWN_MS = 5000, /* and a second for each MiB */
+	PASTE_BUSY_MS = 1000,  /* some agents show nothing while they work */
+	PASTE_LATE_MS = 10000, /* more for a box that may still show it: its agent has no time */
 	SETTLE_MS = 1000,
 	SUBMIT_AGAIN_MS = 1500,
 	SUBMIT_MORE = 3,
@@ -255,20 +255,20 @@ static bool is_text_in_box(const struct sending *sending)
 	return holds(sending, &before) == BOX_TEXT;
 }
 
-/* Does the place of a paste show it?  Where the box is not known, any change may be one. */
-static bool shows_paste(const struct sending *sending, const char *place, const char *before)
-{
-	cleanup_free char *other = NULL;
-	if (!sending->to.agent->has_box)
-		return !streq(before, place);
-	const enum box_holds found = holds(sending, &other);
-	return found == BOX_TEXT || found == BOX_BEHIND;
-}
-
 /* What shows that a paste has come: the box where it is known, else the whole screen. */
 static const char *paste_place(const struct sending *sending)
 {
 	return sending->to.agent->has_box ? sending->box : sending->screen.text;
+}
+
+/* What the place of a paste holds.  Where the box is not known, any change may be the text. */
+static enum box_holds look_at_paste(const struct sending *sending, const char *before)
+{
+	cleanup_free char *other = NULL;
+	const char *place = paste_place(sending);
+	if (sending->to.agent->has_box)
+		return holds(sending, &other);
+	return place && !streq(before, place) ? BOX_TEXT : BOX_OTHER;
 }
 
 /* Wait until the text shows, and then until it is still: an agent that has just started
@@ -288,16 +288,20 @@ static bool wait_shown(struct sending *sending, const char *before)
 		if (!look(sending))
 			return decide(sending, DELIVERY_UNVERIFIED,
 				      "its tmux server did not answer after the paste");
-		int64_t now = clock_ms();
+		const int64_t now = clock_ms();
 		const char *place = paste_place(sending);
-		if (!shown_since && now - start >= PASTE_MIN_MS && place &&
-		    shows_paste(sending, place, before))
+		const enum box_holds found = look_at_paste(sending, before);
+		if (!shown_since && now - start >= PASTE_MIN_MS &&
+		    (found == BOX_TEXT || found == BOX_BEHIND))
 			shown_since = now;
 		const bool is_settled = last && place && streq(last, place);
 		if (shown_since && (is_settled || now - shown_since >= SETTLE_MS))
 			return true;
-		const bool is_still = sending->to.agent->has_box && place && streq(place, before);
-		if (now >= deadline + (is_still ? PASTE_STILL_MS : 0))
+		/* An agent without time shows the text late, or a part of it, or draws its box. */
+		const bool may_come = sending->to.agent->has_box &&
+				      (!is_settled || found == BOX_EMPTY || found == BOX_PART ||
+				       streq(place, before));
+		if (now >= deadline + (may_come ? PASTE_LATE_MS : 0))
 			return true;
 		replace_string(&last, place);
 	}
