@@ -8,8 +8,21 @@ from real_home import must
 from real_machine import look_until
 
 BOXED = {"agents": ["claude", "claude-new"], "otherwise": "its screens were compared by hand (tests/unit/screens)"}
-# The agent as on a machine that has no time for it: stopped most of the time.
-STARVE = "while kill -STOP $0; do sleep 0.05; kill -CONT $0; sleep 0.005; done"
+# The agent as on a machine that has no time for it: stopped most of the time. It runs until it has used
+# processor time, since this machine may have no time for it either. A starved agent must not stay stopped.
+STARVE = """
+used() { read -r line </proc/$0/stat && set -- ${line##*) } && echo $((${12} + ${13})); }
+trap 'kill -CONT $0; exit' TERM
+while kill -STOP $0; do
+	sleep 0.09
+	before=$(used)
+	kill -CONT $0
+	looks=0
+	while [ $looks -lt 20 ] && [ "$(used)" = "$before" ]; do
+		sleep 0.005
+		looks=$((looks + 1))
+	done
+done"""
 
 
 def begin(home):
@@ -42,7 +55,7 @@ def send_in_a_row(home):
     """eight messages in a row to a slow agent: each arrives once, whole and in order"""
     session = begin(home)
     first, _ = session.say()
-    starving = home.host.background(["timeout", "150", "sh", "-c", STARVE, str(session.show()["agent_pid"])])
+    starving = home.host.background(["timeout", "300", "sh", "-c", STARVE, str(session.show()["agent_pid"])])
     texts = [f"message {number} of eight" for number in range(1, 9)]
     try:
         for text in texts:
