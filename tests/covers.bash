@@ -70,6 +70,7 @@ COVERS=(
 	"src/model/agent/registry-parse|tests/unit/test-registry-check.c"
 	"src/model/session/manifest|tests/unit/test-instance.c tests/unit/test-store.c"
 	"src/ui/draw/|tests/unit/test-draw.c tests/unit/test-dashboard.bash tests/unit/test-wall.bash"
+	"src/ui/main/links|tests/unit/test-hosts.py"
 	"src/ui/main/|tests/unit/test-dashboard.bash tests/unit/test-wall.bash"
 	"src/model/question/questions|tests/unit/test-ui-ask.c tests/unit/test-cli.bash"
 	"src/ui/state/list-paths|tests/unit/test-list.c"

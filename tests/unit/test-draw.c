@@ -35,6 +35,7 @@ enum cast {
 	CAST_LIVE,  /* the live ones of these */
 	CAST_FEW,
 	CAST_NONE,
+	CAST_HOSTS, /* the few, of this machine and of two others, one of which is unreachable */
 };
 
 struct actor {
@@ -72,12 +73,13 @@ static const struct actor usual[] = {
 };
 enum { OLD_ONES = 200 };
 
-static void add_actor(struct list *list, const struct actor *actor, const char *id, size_t age)
+static void add_actor(struct list *list, const struct actor *actor, const char *host,
+		      const char *id, size_t age)
 {
 	const int64_t now_us = noon_s * 1000000;
 	cleanup_free char *directory = xasprintf("/home/me/src/%s", actor->directory);
 	const struct facts facts = {
-		.key.id = id,
+		.key = { .host = host, .id = id },
 		.title = actor->title,
 		.group = actor->group,
 		.agent = actor->agent,
@@ -93,8 +95,31 @@ static void add_actor(struct list *list, const struct actor *actor, const char *
 		list_measure(list, item, (int64_t)(age + 3) << 26, (int64_t)age * 31);
 }
 
+static void add_hosts(struct list *list)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names,
+			  (const char *const[]){ "local", "gpu1", "gpu2", "gpu3", "gpu4", NULL });
+	list_set_hosts(list, &names);
+	for (size_t host = 0; host < 3; host++) {
+		for (size_t i = 0; i < ARRAY_SIZE(few); i++) {
+			cleanup_free char *id = xasprintf("id-%zu%zu", host, i);
+			add_actor(list, &few[i], names.items[host], id, i);
+		}
+	}
+	list_complete_host(list, 1);
+	list_complete_host(list, 2);
+	list_tell_host(list, 2, HOST_AWAY, (noon_s - 118 * MINUTE) * 1000000,
+		       "ssh: connect to host gpu2 port 22: Connection refused");
+	list_tell_host(list, 3, HOST_REFUSES, 0, "there is no profile 'default'");
+}
+
 static void add_cast(struct list *list, enum cast cast)
 {
+	if (cast == CAST_HOSTS) {
+		add_hosts(list);
+		return;
+	}
 	const struct actor *actors = cast == CAST_FEW ? few : usual;
 	const size_t count = cast == CAST_NONE  ? 0
 			     : cast == CAST_FEW ? ARRAY_SIZE(few)
@@ -102,7 +127,7 @@ static void add_cast(struct list *list, enum cast cast)
 	for (size_t i = 0; i < count; i++) {
 		cleanup_free char *id = xasprintf("id-%02zu", i);
 		if (cast != CAST_LIVE || doing_is_alive(actors[i].doing))
-			add_actor(list, &actors[i], id, i);
+			add_actor(list, &actors[i], NULL, id, i);
 	}
 	for (size_t i = 0; cast == CAST_USUAL && i < OLD_ONES; i++) {
 		cleanup_free char *title = xasprintf("old task %zu", i);
@@ -110,7 +135,7 @@ static void add_cast(struct list *list, enum cast cast)
 		add_actor(list,
 			  &(struct actor){ title, "archive", i % 3 ? "claude" : "codex", "old",
 					   NULL, DOING_STOPPED, 2000 + (unsigned)i, 0 },
-			  id, 20);
+			  NULL, id, 20);
 	}
 }
 
@@ -235,6 +260,13 @@ static const struct screen screens[] = {
 	  { 80, 24 },
 	  .news = "Removed it.",
 	  .stage = "start: image, 12 s ..." },
+	{ "hosts-80x24", "", { 80, 24 }, .cast = CAST_HOSTS, .how = STYLED },
+	{ "hosts-120x35", "", { 120, 35 }, .cast = CAST_HOSTS },
+	{ "hosts-urgency", "o", { 100, 24 }, .cast = CAST_HOSTS },
+	{ "hosts-search", "/ 'gpu1", { 80, 24 }, .cast = CAST_HOSTS },
+	{ "hosts-away", "/ 'gpu2 Enter End", { 80, 24 }, .cast = CAST_HOSTS },
+	{ "hosts-refused", "/ 'gpu1 Enter End i", { 80, 24 }, .cast = CAST_HOSTS },
+	{ "hosts-several", "Space Space x", { 80, 24 }, .cast = CAST_HOSTS },
 	{ "wall-160x40", "", { 160, 40 }, .cast = CAST_LIVE, .how = WALL },
 	{ "wall-80x24", "", { 80, 24 }, .cast = CAST_LIVE, .how = WALL },
 	{ "wall-few", "", { 80, 24 }, .cast = CAST_FEW, .how = WALL | STYLED },

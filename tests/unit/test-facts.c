@@ -4,6 +4,7 @@
  */
 #include "unit/test.h"
 
+#include "base/jsonio.h"
 #include "engine/roster/facts.h"
 #include "model/session/facts.h"
 
@@ -107,6 +108,66 @@ static void a_container_is_that_of_its_own_session_or_of_another(void **state UN
 	assert_string_equal(facts_of(&entry).container, "ad-two");
 }
 
+static bool take(const char *text, struct facts *ret)
+{
+	static struct json_object *object;
+	json_object_put(object);
+	object = NULL;
+	assert_int_equal(json_parse(text, strlen(text), "a session", &object, NULL), 0);
+	const bool is_good = facts_read(object, ret);
+	if (!is_good)
+		*ret = (struct facts){ 0 };
+	return is_good;
+}
+
+static void what_is_printed_is_read_again(void **state UNUSED)
+{
+	struct facts facts;
+	assert_true(take("{\"id\": \"0123abcd\", \"title\": \"api\", \"group\": \"work/api\", "
+			 "\"profile\": \"default\", \"status\": \"running\", "
+			 "\"activity\": \"waiting\", \"held\": \"it is held\", \"shares\": {}, "
+			 "\"backend\": \"container\", \"other_host\": \"b\", "
+			 "\"is_undecided\": true, \"workspace\": \"clone\", "
+			 "\"asks_first\": true, \"since_at\": \"1970-01-01T00:00:02.000Z\"}",
+			 &facts));
+	assert_string_equal(facts.title, "api");
+	assert_string_equal(facts.group, "work/api");
+	assert_null(facts.key.host);
+	assert_int_equal(facts.doing, DOING_WAITING);
+	assert_int_equal(facts.marks, MARK_HELD | MARK_SHARED | MARK_CONTAINER | MARK_ELSEWHERE |
+					      MARK_UNDECIDED | MARK_CLONE);
+	assert_true(facts.asks_first);
+	assert_int_equal(facts.since_us, 2000000);
+	assert_string_equal(facts_reason(&facts), "it is held");
+	assert_true(take("{\"id\": \"0123abcd\", \"status\": \"running\", "
+			 "\"activity\": \"unknown\", \"workspace\": \"worktree\"}",
+			 &facts));
+	assert_int_equal(facts.doing, DOING_RUNNING);
+	assert_int_equal(facts.marks, MARK_WORKTREE);
+	assert_true(take("{\"id\": \"0123abcd\", \"status\": \"unknown\", \"activity\": null}",
+			 &facts));
+	assert_int_equal(facts.doing, DOING_UNKNOWN);
+	assert_int_equal(facts.since_us, 0);
+}
+
+static void what_a_host_may_not_say_is_not_read(void **state UNUSED)
+{
+	static const char *const bad[] = {
+		"{}",
+		"{\"id\": \"../../etc\", \"status\": \"stopped\"}",
+		"{\"id\": \"gpu2:0123abcd\", \"status\": \"stopped\"}",
+		"{\"id\": \"0123abcd\", \"status\": \"flying\"}",
+		"{\"id\": \"0123abcd\"}",
+		"{\"id\": 7, \"status\": \"stopped\"}",
+	};
+	struct facts facts;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(take(bad[i], &facts));
+	assert_true(take("{\"id\": \"0123abcd\", \"status\": \"stopped\", \"group\": \"a//b\"}",
+			 &facts));
+	assert_null(facts.group);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +175,8 @@ int main(void)
 		cmocka_unit_test(what_holds_a_session_is_said_before_its_reason),
 		cmocka_unit_test(each_mark_has_its_cause),
 		cmocka_unit_test(a_container_is_that_of_its_own_session_or_of_another),
+		cmocka_unit_test(what_is_printed_is_read_again),
+		cmocka_unit_test(what_a_host_may_not_say_is_not_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1271,6 +1271,113 @@ def case_who_waits_on_any_host(hosts):
         expect(terminal.end() == 0, terminal.text)
 
 
+def environment_of(process):
+    with contextlib.suppress(OSError), open(f"/proc/{process}/environ", "rb") as file:
+        return file.read()
+    return b""
+
+
+class Deck:
+    """The deck on a terminal of its own, which is a tmux."""
+
+    def __init__(self, hosts, *words):
+        self.socket = hosts.path + "/deck"
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "130", "-y", "40", "-s", "deck", "agentdeck", *words, env={**hosts.environment, "SHELL": "/bin/sh"})
+
+    def tmux(self, *words, **more):
+        return subprocess.run(["tmux", "-S", self.socket, *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S, **more).stdout.decode()
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p", "-t", "deck")
+
+    def lines(self, text):
+        """The lines of the list with this text, without the news and the keys below it."""
+        return [line[:65] for line in self.screen().split("\n")[1:34] if text in line[:65]]
+
+    def wait(self, condition, what):
+        try:
+            wait_for(condition, what)
+        except Failed as failure:
+            raise Failed(f"{failure}:\n{self.screen()}") from None
+
+    def wait_for(self, text, what=None):
+        self.wait(lambda: text in self.screen(), what or f"the deck does not show '{text}'")
+
+    def type(self, *keys):
+        self.tmux("send-keys", "-t", "deck", *keys)
+
+    def go_to(self, title):
+        """Search, which leaves the cursor on the session."""
+        self.type("/", *title, "Enter", "End")
+        self.wait_for(f" {title} ─")
+        self.type("Escape")
+        wait_for(lambda: "search " + title not in self.screen(), "the search stays")
+
+    def end(self):
+        self.tmux("kill-server")
+
+
+def case_the_deck_shows_the_sessions_of_hosts(hosts):
+    hosts.settings('[hosts.gpu1]\n[hosts.gone]\nssh = "no-such-host.invalid"\ntimeout = 5\n')
+    write(hosts.path + "/ssh_config", open(hosts.path + "/ssh_config", encoding="utf-8").read().replace("Host *", "Host gpu1"))
+    hosts.run("add", hosts.path + "/work", "-t", "nearby", "--agent", "demo")
+    hosts.there("launch", hosts.path + "/work", "-t", "faraway", "-g", "team", "--agent", "demo")
+    deck = Deck(hosts)
+    try:
+        for text in ("local", "nearby", "gone", "gpu1", "team", "faraway", "unreachable since"):
+            deck.wait_for(text)
+        deck.wait(lambda: deck.lines("faraway") and "idle" in deck.lines("faraway")[-1], "what the session does")
+        deck.go_to("faraway")
+        deck.type("m")
+        deck.wait_for("Send to faraway")
+        deck.type(*"hello", "Space", *"there", "Enter")
+        deck.wait(lambda: b"hello there" in hosts.there("output", "faraway", "--pane"), "the message did not arrive")
+        deck.wait_for("hello there", "the preview has no screen of the other host")
+        deck.wait_for("faraway: submitted")
+        deck.type("x")
+        deck.wait_for("Stop faraway?")
+        deck.type("y")
+        deck.wait(lambda: json.loads(hosts.there("show", "faraway", "--json"))["status"] == "stopped", "it was not stopped there")
+        deck.wait(lambda: deck.lines("faraway") and "stopped" in deck.lines("faraway")[-1], "the deck does not show that")
+        deck.type("s")
+        deck.wait(lambda: json.loads(hosts.there("show", "faraway", "--json"))["status"] == "running", "it was not started there")
+        deck.type("d")
+        deck.wait_for("Stop and remove faraway?")
+        deck.type("y")
+        deck.wait(lambda: json.loads(hosts.there("list", "--json")) == [] and not deck.lines("faraway"), "it was not removed there")
+        deck.type("u")
+        deck.wait(lambda: deck.lines("faraway"), "undo is not for the host")
+    finally:
+        deck.end()
+
+
+def case_a_host_that_is_a_black_hole_delays_no_key_of_the_deck(hosts):
+    hosts.settings("[hosts.gpu1]\ntimeout = 5\n")
+    for title, where in (("nearby", lambda *words: hosts.run(*words).stdout), ("faraway", hosts.there)):
+        where("add", hosts.path + "/work", "-t", title, "--agent", "demo")
+    deck = Deck(hosts)
+    try:
+        deck.wait_for("faraway")
+        stopped = [hosts.sshd.pid, *hosts.children(), *hosts.masters()]
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        deck.go_to("nearby")
+        deck.type("s")
+        deck.wait(lambda: json.loads(hosts.run("show", "nearby", "--json").stdout)["status"] == "running", "a key waits for the host")
+        deck.wait_for("unreachable since")
+        expect(deck.lines("faraway"), deck.screen())
+        for process in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+        hosts.there("add", hosts.path + "/work", "-t", "later", "--agent", "demo")
+        deck.type("C-l")
+        deck.wait_for("later")
+        expect(not deck.lines("unreachable") and deck.lines("faraway"), deck.screen())
+    finally:
+        deck.end()
+    wait_for(lambda: not [process for process in os.listdir("/proc") if process.isdigit() and b"events\0--json" in command_of(int(process)) and hosts.near.encode() in environment_of(process)], "a link outlives the deck")
+
+
 def main():
     if not SSHD or not all(shutil.which(name) for name in ("ssh", "ssh-keygen", "tmux")):
         print("skipped: no sshd, ssh or tmux")

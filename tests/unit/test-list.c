@@ -564,6 +564,95 @@ static void what_is_kept_may_be_in_any_order_and_twice(void **state UNUSED)
 	assert_int_equal(list_lines(list), 7);
 }
 
+/* What the lines of the list are, "local scratch gpu1 work api"; the caller frees. */
+static char *lines_text(struct list *list)
+{
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < list_lines(list); i++) {
+		const struct line *line = list_line(list, i);
+		if (line->kind == LINE_SESSION)
+			strbuf_addf(&text, " %s", line->item->title);
+		else if (line->kind == LINE_GROUP)
+			strbuf_addf(&text, " %.*s", (int)(line->path_length - line->name_start),
+				    line->item->path + line->name_start);
+	}
+	return strbuf_take(&text);
+}
+
+static void expect_lines(struct list *list, const char *expected)
+{
+	cleanup_free char *text = lines_text(list);
+	assert_string_equal(text, expected);
+}
+
+static struct item *add_of(struct list *list, const char *host, const char *id, const char *title,
+			   const char *group)
+{
+	return list_add(list, &(struct facts){ .key = { .host = host, .id = id },
+					       .title = title,
+					       .group = group,
+					       .doing = DOING_WAITING });
+}
+
+static struct list *make_hosts(void)
+{
+	struct list *list = list_new();
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names, (const char *const[]){ "local", "gpu2", "gpu1", NULL });
+	list_set_hosts(list, &names);
+	return list;
+}
+
+static void hosts_are_the_top_of_the_tree(void **state UNUSED)
+{
+	cleanup_list struct list *list = make_hosts();
+	expect_lines(list, " local gpu2 gpu1");
+	list_go(list, 1);
+	assert_int_equal(list_selected_host(list), 1);
+	assert_string_equal(list_host_of(list, list_line(list, 1))->name, "gpu2");
+	assert_null(list_selected_group(list));
+	add_of(list, "gpu1", "id-a", "api", "work");
+	add_of(list, NULL, "id-a", "here", NULL);
+	/* In the order of the hosts, and the cursor stays on its host. */
+	expect_lines(list, " local here gpu2 gpu1 work api");
+	assert_int_equal(list_selected_host(list), 1);
+	/* The same id is another session on another host. */
+	assert_string_equal(list_find(list, "id-a")->title, "here");
+	struct item *api = list_find(list, "gpu1:id-a");
+	assert_true(list_select(list, api));
+	cleanup_free char *group = list_selected_group(list), *path = list_selected_path(list);
+	assert_string_equal(group, "work");
+	assert_string_equal(path, "gpu1/work");
+	assert_string_equal(api->group, "work");
+	list_set_only(list, ONLY_GROUP, path);
+	expect_lines(list, " gpu1 work api");
+}
+
+static void what_a_host_told_stays_while_it_is_away(void **state UNUSED)
+{
+	cleanup_list struct list *list = make_hosts();
+	add_of(list, "gpu1", "id-a", "api", NULL);
+	add_of(list, "gpu1", "id-b", "web", NULL);
+	list_complete_host(list, 2);
+	assert_int_equal(list_host(list, 2)->condition, HOST_THERE);
+	assert_int_equal(list_counts(list).needy, 2);
+	list_tell_host(list, 2, HOST_AWAY, 7, "no route");
+	/* Grey, and nothing of it can be answered now. */
+	expect_lines(list, " local gpu2 gpu1 api web");
+	assert_int_equal(list_counts(list).all, 2);
+	assert_int_equal(list_counts(list).needy, 0);
+	assert_int_equal(list_counts(list).doing[DOING_WAITING], 0);
+	assert_null(list_next_waiting(list, false));
+	/* It comes back with one of them. */
+	list_change(list, list_find(list, "gpu1:id-b"),
+		    &(struct facts){ .key = { .host = "gpu1", .id = "id-b" },
+				     .title = "web",
+				     .doing = DOING_WAITING });
+	list_complete_host(list, 2);
+	expect_lines(list, " local gpu2 gpu1 web");
+	assert_int_equal(list_counts(list).needy, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -591,6 +680,8 @@ int main(void)
 		cmocka_unit_test(texts_move_no_terminal),
 		cmocka_unit_test(deep_groups_are_bounded),
 		cmocka_unit_test(what_is_kept_may_be_in_any_order_and_twice),
+		cmocka_unit_test(hosts_are_the_top_of_the_tree),
+		cmocka_unit_test(what_a_host_told_stays_while_it_is_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

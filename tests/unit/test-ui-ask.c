@@ -321,6 +321,36 @@ static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
 	assert_int_equal(ui->mode, MODE_LIST);
 }
 
+static void a_session_of_another_host_is_named_with_it(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = ui_new("default");
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names, (const char *const[]){ "local", "gpu1", NULL });
+	list_set_hosts(ui->list, &names);
+	list_add(ui->list, &(struct facts){ .key = { .host = "gpu1", .id = "id-a" },
+					    .title = "api",
+					    .group = "work",
+					    .doing = DOING_WAITING });
+	assert_true(list_select(ui->list, list_find(ui->list, "gpu1:id-a")));
+	check(ui, KEYS('x', 'y'), "run stop gpu1:id-a");
+	check(ui, KEYS('d', 'y'), "ask settle --json -- remove gpu1:id-a");
+	check_asked(ui, asks_removal, "");
+	/* The host knows its session by the id alone, and the option is read there. */
+	check(ui, KEYS(enter, 'j', enter), "run remove --force --seen=id-a=5ee9 -- gpu1:id-a");
+	check(ui, KEYS('u'), "run -H gpu1 undo");
+	check(ui, KEYS('A'), "ask approve --json -- gpu1:id-a");
+	check(ui, KEYS(escape, enter), "attach gpu1:id-a");
+	/* What the deck does not do there, it says in words; also of a group there, and of the
+	 * host. */
+	for (size_t i = 0; i < 3; i++, (void)list_move(ui->list, -1)) {
+		check(ui, KEYS('c'), "");
+		assert_string_equal(ui->message,
+				    "The form for a session is not possible on another "
+				    "host yet: use agentdeck -H gpu1 launch.");
+		assert_true(ui->is_bad);
+	}
+}
+
 static void what_comes_too_late_or_is_no_question_does_nothing(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make_undecided();
@@ -483,6 +513,7 @@ int main(void)
 		cmocka_unit_test(a_restart_goes_on_if_nobody_has_the_conversation),
 		cmocka_unit_test(each_of_several_is_asked_about),
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
+		cmocka_unit_test(a_session_of_another_host_is_named_with_it),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(what_comes_too_late_is_not_for_another_action),
 		cmocka_unit_test(it_says_what_it_looks_at),

@@ -8,6 +8,8 @@
 
 #include "model/session/instance.h"
 
+struct json_object;
+
 /* The name of a session among those of all hosts and profiles.  Borrowed. */
 struct session_key {
 	const char *host; /* NULL: this one */
@@ -69,6 +71,11 @@ struct facts {
 	int64_t state_since_us, activity_since_us; /* likewise */
 	int64_t created_us, used_us;
 };
+
+/* Read what list and events print of a session, which may come from another host: its texts are
+ * borrowed from the object.  key.host stays NULL.  Only what the deck shows is read.  False: its id
+ * is none of ours, or it says nothing of its state. */
+bool facts_read(struct json_object *object, struct facts *ret);
 
 /* Why it does not run, or what it does, for people; NULL: there is nothing to say. */
 static inline const char *facts_reason(const struct facts *facts)

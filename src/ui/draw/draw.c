@@ -181,9 +181,28 @@ static size_t place_in_line(struct list *list, const struct item *item)
 {
 	size_t place = 1;
 	for (size_t i = 0; i < list_count(list); i++)
-		place += list_at(list, i)->doing == DOING_WAITING &&
-			 list_waits_longer(list_at(list, i), item);
+		place += item_waits(list_at(list, i)) && list_waits_longer(list_at(list, i), item);
 	return place;
+}
+
+/* Why the line under the cursor is grey, or its host has none; NULL: that is not so.  The caller
+ * frees. */
+static char *host_text(const struct ui *ui, int64_t now_us)
+{
+	char since[CLOCK_TEXT_SIZE];
+	const struct item *item = list_selected(ui->list);
+	const struct line *line = list_lines(ui->list) ? list_line(ui->list, list_cursor(ui->list))
+						       : NULL;
+	if (!list_hosts(ui->list) || !line || !(item ? item->is_away : line->item->host > 0))
+		return NULL;
+	const struct list_host *host = list_host(ui->list, line->item->host);
+	const bool is_away = host->condition == HOST_AWAY;
+	if (!is_away && host->condition != HOST_REFUSES)
+		return NULL;
+	(void)clock_moment(host->since_us, now_us, since);
+	return xasprintf("%s %s%s%s%s%s", host->name,
+			 is_away ? "is unreachable" : "cannot be listed", *since ? " since " : "",
+			 since, host->why ? ": " : "", or_empty(host->why));
 }
 
 /* The session that needs the user, or what is known of the selected one. */
@@ -193,6 +212,11 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 	const struct item *item = selected;
 	const size_t width = term_columns(), waiting = list_counts(ui->list).doing[DOING_WAITING];
 	char since[CLOCK_TEXT_SIZE];
+	cleanup_free char *host = host_text(ui, now_us);
+	if (host) {
+		draw_told(host, row, TONE_WARNING);
+		return;
+	}
 	if (waiting && (!item || (item->doing != DOING_WAITING && !*item->reason)))
 		item = list_longest_waiting(ui->list);
 	if (!item)

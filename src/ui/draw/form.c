@@ -95,7 +95,7 @@ static const struct item *neighbour_of(const struct ui *ui)
 	cleanup_free char *shown = visible(path);
 	for (size_t i = 0; i < list_count(ui->list); i++) {
 		const struct item *item = list_at(ui->list, i);
-		if (doing_is_alive(item->doing) && streq(item->directory, shown))
+		if (!item->host && doing_is_alive(item->doing) && streq(item->directory, shown))
 			return item;
 	}
 	return NULL;

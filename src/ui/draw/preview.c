@@ -153,9 +153,11 @@ static char *title_of(const struct ui *ui, const struct item *item)
 	if (item)
 		return xstrdup(item->title);
 	const struct line *line = list_line(ui->list, list_cursor(ui->list));
-	return xasprintf("%.*s%s%s", (int)line->path_length, line->item->group,
+	return xasprintf("%.*s%s%s", (int)line->path_length, line->item->path,
 			 line->path_length ? ": " : "",
-			 line->kind == LINE_STOPPED ? "stopped" : "group");
+			 line->kind == LINE_STOPPED     ? "stopped"
+			 : list_host_of(ui->list, line) ? "host"
+							: "group");
 }
 
 /* What there is to see of the session, or only the open tab, and its place among all that are

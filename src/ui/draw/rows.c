@@ -113,7 +113,7 @@ static void draw_hits(const struct ui *ui, size_t row, const struct item *item, 
 		const char *word = words->items[i], *at = strcasestr(item->title, word);
 		if (!at) {
 			const bool is_reply = item->replied >> i & 1;
-			const bool is_seen = strcasestr(item->group, word) ||
+			const bool is_seen = strcasestr(item->path, word) ||
 					     strcasestr(item->agent, word);
 			if (is_reply || (!is_seen && strcasestr(item->directory, word)))
 				strbuf_addf(&why, "%s%s: %s", why.length ? ", " : "",
@@ -138,7 +138,7 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
 					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
 					     item->title);
-	const enum tone tone = doing_tone(item->doing);
+	const enum tone tone = item->is_away ? TONE_FAINT : doing_tone(item->doing);
 	size_t column = 0;
 	put_cell(row, &column, columns->title, tone == TONE_FAINT ? TONE_FAINT : TONE_PLAIN, title);
 	/* The sign has the colour of the state. */
@@ -147,9 +147,10 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 	/* Away from its group, it says which that is. */
 	const size_t used = term_width(title) + 2 * GAP;
 	if ((line->is_pinned || columns->has_groups) && used < columns->title)
-		term_put(row, used, columns->title - used, TONE_FAINT, item->group);
+		term_put(row, used, columns->title - used, TONE_FAINT, item->path);
 	draw_hits(ui, row, item, term_width(title), columns->title);
-	put_cell(row, &column, columns->marks, TONE_WARNING, marks_text(item->marks, marks));
+	put_cell(row, &column, columns->marks, item->is_away ? TONE_FAINT : TONE_WARNING,
+		 marks_text(item->marks, marks));
 	put_cell(row, &column, columns->agent, TONE_FAINT, item->agent);
 	put_cell(row, &column, columns->status, tone, doing_name(item->doing));
 	put_cell(row, &column, columns->since, TONE_FAINT,
@@ -178,15 +179,40 @@ static void draw_counts(size_t row, size_t from, size_t width, const size_t doin
 	}
 }
 
-static void draw_group(size_t row, const struct columns *columns, const struct line *line)
+/* How a host answers, at the end of its row. */
+static void draw_condition(const struct list_host *host, size_t row, size_t from, size_t width,
+			   int64_t now_us)
 {
+	char since[CLOCK_TEXT_SIZE];
+	static const char *const words[] = {
+		[HOST_ASKED] = "asked ...", [HOST_AWAY] = "unreachable", [HOST_REFUSES] = "cannot be listed"
+	};
+	const char *word = words[host->condition];
+	if (!word)
+		return;
+	(void)clock_moment(host->since_us, now_us, since);
+	cleanup_free char *text = xasprintf("%s%s%s", word, *since ? " since " : "", since);
+	const size_t length = term_width(text), room = width > from + GAP ? width - from - GAP : 0;
+	term_put(row, length < room ? width - length : from + GAP, room,
+		 host->condition == HOST_ASKED ? TONE_FAINT : TONE_WARNING, text);
+}
+
+static void draw_group(const struct ui *ui, size_t row, const struct columns *columns,
+		       const struct line *line, int64_t now_us)
+{
+	const struct list_host *host = list_host_of(ui->list, line);
+
 	const int length = (int)(line->path_length - line->name_start);
 	cleanup_free char *text = xasprintf("%*s%s %.*s", (int)(2 * line->depth), "",
 					    term_symbol(line->is_collapsed ? SYMBOL_CLOSED
 									   : SYMBOL_OPEN),
-					    length, line->item->group + line->name_start);
-	const size_t used = term_put(row, 0, columns->total, TONE_GROUP, text);
+					    length, line->item->path + line->name_start);
+	const bool is_grey = line->item->is_away || (host && host->condition == HOST_AWAY);
+	const size_t used = term_put(row, 0, columns->total, is_grey ? TONE_FAINT : TONE_GROUP,
+				     text);
 	draw_counts(row, used, columns->total, line->doing);
+	if (host)
+		draw_condition(host, row, used, columns->total, now_us);
 }
 
 static void draw_stopped(size_t row, const struct columns *columns, const struct line *line)
@@ -284,7 +310,7 @@ static void draw_line(const struct ui *ui, size_t row, const struct columns *col
 {
 	switch (line->kind) {
 	case LINE_GROUP:
-		draw_group(row, columns, line);
+		draw_group(ui, row, columns, line, now_us);
 		break;
 	case LINE_STOPPED:
 		draw_stopped(row, columns, line);

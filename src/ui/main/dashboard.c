@@ -15,6 +15,7 @@
 #include "ui/main/gallery.h"
 #include "ui/main/greet.h"
 #include "ui/main/keepsake.h"
+#include "ui/main/links.h"
 #include "ui/main/meter.h"
 #include "ui/main/peek.h"
 #include "ui/main/seek.h"
@@ -42,6 +43,7 @@ struct dashboard {
 	struct typist typist;
 	struct seek *seek;
 	struct meter *meter;
+	struct links *links; /* NULL: there are no other hosts, or they are not shown */
 	const struct wall_wish *wall_wish; /* NULL: it shows the list, and no wall */
 	struct wall wall;
 	struct gallery *gallery;
@@ -366,6 +368,10 @@ static void switch_to(struct dashboard *dashboard, const struct wish *wish)
 
 static void grant(struct dashboard *dashboard, const struct wish *wish)
 {
+	if (dashboard->links && wish->kind != WISH_NOTHING)
+		links_retry(dashboard->links, wish->kind == WISH_REDRAW
+						      ? SIZE_MAX
+						      : list_selected_host(dashboard->ui->list));
 	switch (wish->kind) {
 	case WISH_QUIT:
 		dashboard->is_over = true;
@@ -594,6 +600,7 @@ static int show(struct dashboard *dashboard)
 		ui_begin(dashboard->ui, term_rows(), term_columns());
 	}
 	frame(dashboard);
+	links_begin(dashboard->links);
 	correct_all(dashboard);
 	while (!dashboard->is_over && !dashboard->has_failed)
 		if (turn(dashboard) < 0)
@@ -604,6 +611,7 @@ static int show(struct dashboard *dashboard)
 /* Those that draw into the ui end before it, and all of them before the loop. */
 static void dashboard_clear(struct dashboard *dashboard)
 {
+	links_free(dashboard->links);
 	meter_free(dashboard->meter);
 	gallery_free(dashboard->gallery);
 	seek_free(dashboard->seek);
@@ -666,6 +674,9 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	dashboard.errands = (struct errands){ dashboard.loop,        dashboard.ui,
 					      asked->agentdeck,      deck->profile,
 					      &dashboard.is_changed, NULL };
+	if (!asked->client && !asked->wall &&
+	    links_new(&dashboard.errands, deck, &dashboard.links, err) < 0)
+		return -1;
 	if (open_roster(&dashboard) < 0 || add_readers(&dashboard) < 0)
 		return -1;
 	dashboard.screens = (struct screens){ .deck = deck,

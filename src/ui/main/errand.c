@@ -17,6 +17,12 @@ static char *begun_text(const char *command)
 	return xasprintf("%s ...", command);
 }
 
+/* The command of these words, which a host can be before. */
+static const char *command_of(const struct strvec *words)
+{
+	return words->count > 2 && streq(words->items[0], "-H") ? words->items[2] : words->items[0];
+}
+
 static void add_program(const struct errands *errands, struct strvec *argv)
 {
 	strvec_push(argv, errands->program);
@@ -208,7 +214,7 @@ const void *errand_start(struct errands *errands, const struct errand *errand,
 	*running = (struct running){ .errands = errands,
 				     .handler = handler,
 				     .context = context,
-				     .name = xstrdup(strvec_argv(errand->words)[0]) };
+				     .name = xstrdup(command_of(errand->words)) };
 	add_program(errands, &argv);
 	strvec_push_all(&argv, errand->words);
 	strvec_push_array(&environment, (const char *const *)environ);
@@ -336,7 +342,7 @@ static void begin_series(struct errands *errands, const struct wish *wish)
 
 void errand_run(struct errands *errands, const struct wish *wish)
 {
-	cleanup_free char *text = begun_text(wish->words.items[0]);
+	cleanup_free char *text = begun_text(command_of(&wish->words));
 	cleanup_free char *progress = ui_progress(errands->ui);
 	if (!progress || wish->ticket != errands->ui->starts)
 		ui_tell(errands->ui, text, false);

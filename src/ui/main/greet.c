@@ -33,7 +33,7 @@ static void ask(struct errands *errands, const char *const *words, runner_handle
 void greet_settle(struct errands *errands)
 {
 	struct welcome *welcome = &errands->ui->welcome;
-	if (list_count(errands->ui->list)) {
+	if (!ui_is_empty(errands->ui)) {
 		welcome->is_asked = false;
 		welcome->making = 0;
 		return;

@@ -66,8 +66,8 @@ static bool is_under(const struct roster_entry *entry, const struct line *line)
 	const struct item *item = entry->owner;
 	if (!line || line->kind == LINE_SESSION)
 		return !line || item == line->item;
-	cleanup_free char *group = xstrndup(line->item->group, line->path_length);
-	return item && naming_is_in_group(item->group, group);
+	cleanup_free char *path = xstrndup(line->item->path, line->path_length);
+	return item && naming_is_in_group(item->path, path);
 }
 
 /* The last used first. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the files of the deck's list share: list.c has the sessions, the cursor and the filters;
- * list-lines.c makes the lines of them.  Include list.h before.
+ * What the files of the deck's list share: list-hosts.c has the hosts, list-lines.c makes the
+ * lines, list.c has the sessions, the cursor and the filters, list-fold.c what is folded.  Each
+ * calls only those before it.  Include list.h before.
  */
 #pragma once
 
@@ -29,11 +30,26 @@ struct list {
 	struct list_counts counts;
 	struct list_widths widths;
 	size_t chosen;
+	struct list_host *hosts; /* NULL: this machine is alone, and not in the tree */
+	size_t host_count;
+	size_t fold_height; /* of list_fold() */
 	size_t cursor, top;
 	struct list_place place; /* of the cursor */
 };
 
 enum { REPLY_WORDS = 32 };
+
+/* ---- list-hosts.c ----------------------------------------------------------------------------- */
+
+void list_free_hosts(struct list *list);
+/* Where a session of this host and group is in the tree, and in *ret_group where its group is in
+ * that. The caller frees. */
+char *list_make_path(const struct list *list, size_t host, const char *group,
+		     const char **ret_group) MUST_USE;
+size_t list_host_named(const struct list *list, const char *name);
+/* Does the line of a host without shown sessions have a place now? */
+bool list_shows_hosts(const struct list *list);
+/* ---- list-lines.c ----------------------------------------------------------------------------- */
 
 /* Bring the order, the lines and the cursor up to date.  Until then the lines may point to sessions
  * that are gone. */

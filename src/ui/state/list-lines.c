@@ -17,7 +17,7 @@ enum {
 
 bool item_needs_user(const struct item *item)
 {
-	return doing_needs_user(item->doing) || item->marks & MARK_HELD;
+	return !item->is_away && (doing_needs_user(item->doing) || item->marks & MARK_HELD);
 }
 
 bool list_waits_longer(const struct item *a, const struct item *b)
@@ -48,7 +48,8 @@ static int compare(const void *left, const void *right, void *context)
 {
 	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
 	const enum list_order order = *(const enum list_order *)context;
-	int r = order == ORDER_URGENCY ? 0 : compare_groups(a->group, b->group);
+	int r = order == ORDER_URGENCY ? 0 : compare_numbers((int64_t)a->host, (int64_t)b->host);
+	r = r || order == ORDER_URGENCY ? r : compare_groups(a->path, b->path);
 	r = r ? r : a->rests - b->rests;
 	if (r == 0 && order == ORDER_URGENCY)
 		r = compare_numbers(a->doing, b->doing);
@@ -86,14 +87,14 @@ static bool is_in_scope(const struct list *list, const struct item *item)
 
 const char *list_path_of(const struct list *list, const struct item *item)
 {
-	return list->order == ORDER_URGENCY ? "" : item->group;
+	return list->order == ORDER_URGENCY ? "" : item->path;
 }
 
 bool list_is_in_group(const struct item *item, const char *group)
 {
 	const size_t length = strlen(group);
-	return strncmp(item->group, group, length) == 0 &&
-	       (item->group[length] == '\0' || item->group[length] == '/');
+	return strncmp(item->path, group, length) == 0 &&
+	       (item->path[length] == '\0' || item->path[length] == '/');
 }
 
 bool list_is_shown(const struct list *list, const struct item *item)
@@ -188,14 +189,14 @@ static void count_in_groups(struct list *list, const struct trail *trail, const 
 			continue;
 		struct line *line = &list->lines[trail->lines[i]];
 		line->sessions++;
-		line->doing[item->doing]++;
+		line->doing[item->doing] += !item->is_away;
 	}
 }
 
 static void count(struct list_counts *counts, const struct item *item)
 {
 	counts->all++;
-	counts->doing[item->doing]++;
+	counts->doing[item->doing] += !item->is_away;
 	counts->needy += item_needs_user(item);
 }
 
@@ -261,7 +262,7 @@ static void add_session(struct list *list, struct trail *trail, struct item *ite
 static int longest_first(const void *left, const void *right)
 {
 	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
-	const bool a_waits = a->doing == DOING_WAITING, b_waits = b->doing == DOING_WAITING;
+	const bool a_waits = item_waits(a), b_waits = item_waits(b);
 	if (a_waits != b_waits)
 		return a_waits ? -1 : 1;
 	return list_waits_longer(a, b) ? -1 : list_waits_longer(b, a);
@@ -316,6 +317,20 @@ static void add_needy(struct list *list)
 	add_heading(list, HEADING_ALL, needy[0], list->counts.shown);
 }
 
+/* Those before this one that have not had a line yet, which have none of the sessions that are
+ * shown. */
+static void add_empty_hosts(struct list *list, size_t *at, size_t host)
+{
+	for (; *at < host && list_shows_hosts(list); ++*at) {
+		struct item *anchor = &list->hosts[*at].anchor;
+		add_line(list, &(struct line){ .kind = LINE_GROUP,
+					       .item = anchor,
+					       .path_length = strlen(anchor->path) });
+	}
+	if (*at == host)
+		++*at;
+}
+
 void list_make_lines(struct list *list)
 {
 	struct trail trail = { .group = "", .hidden_from = UINT32_MAX, .folded_by = SIZE_MAX };
@@ -331,11 +346,14 @@ void list_make_lines(struct list *list)
 		item->line = item->pinned_line = item->hidden_by = SIZE_MAX;
 	}
 	add_needy(list);
+	size_t host = 0;
 	for (size_t i = 0; i < list->count; i++) {
 		if (!list_is_shown(list, list->items[i]))
 			continue;
+		add_empty_hosts(list, &host, list->items[i]->host);
 		add_session(list, &trail, list->items[i]);
 	}
+	add_empty_hosts(list, &host, list->host_count);
 }
 
 /* ---- the place of the cursor ------------------------------------------------------------------ */
@@ -351,7 +369,7 @@ void list_note_place(struct list *list)
 	list->place.is_pinned = line->is_pinned;
 	list->place.name = line->kind == LINE_SESSION
 				   ? xstrdup(line->item->id)
-				   : xstrndup(line->item->group, line->path_length);
+				   : xstrndup(line->item->path, line->path_length);
 }
 
 void list_put_cursor(struct list *list, size_t line)
@@ -385,7 +403,7 @@ static size_t line_of_group(const struct list *list)
 		const struct line *line = &list->lines[i];
 		if (line->kind == list->place.kind &&
 		    strlen(list->place.name) == line->path_length &&
-		    memcmp(line->item->group, list->place.name, line->path_length) == 0)
+		    memcmp(line->item->path, list->place.name, line->path_length) == 0)
 			return i;
 	}
 	return SIZE_MAX;

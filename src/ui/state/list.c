@@ -57,7 +57,7 @@ static void item_clear_texts(struct item *item)
 {
 	free(item->id);
 	free(item->title);
-	free(item->group);
+	free(item->path);
 	free(item->agent);
 	free(item->directory);
 	free(item->reason);
@@ -85,6 +85,7 @@ void list_free(struct list *list)
 	free(list->place.name);
 	free(list->only[ONLY_AGENT]);
 	free(list->only[ONLY_GROUP]);
+	list_free_hosts(list);
 	free(list);
 }
 
@@ -96,12 +97,21 @@ static char *lower(char *text)
 	return text;
 }
 
-static void fill(struct item *item, const struct facts *facts)
+static void fill(const struct list *list, struct item *item, const struct facts *facts)
 {
+	const struct session_key *key = &facts->key;
+	const size_t host = list_host_named(list, key->host);
+	cleanup_free char *group = visible(or_empty(facts->group));
+	cleanup_free char *id = host ? xasprintf("%s:%s", key->host, or_empty(key->id))
+				     : xstrdup(or_empty(key->id));
+	const char *group_in_path;
+	char *path = list_make_path(list, host, group, &group_in_path);
 	*item = (struct item){
-		.id = visible(or_empty(facts->key.id)),
+		.id = visible(id),
 		.title = visible(or_empty(facts->title)),
-		.group = visible(or_empty(facts->group)),
+		.path = path,
+		.group = group_in_path,
+		.host = host,
 		.agent = visible(or_empty(facts->agent)),
 		.directory = visible(or_empty(facts->directory)),
 		.reason = visible(or_empty(facts_reason(facts))),
@@ -122,7 +132,7 @@ static void fill(struct item *item, const struct facts *facts)
 		.is_chosen = item->is_chosen,
 		.replied = item->replied,
 	};
-	item->haystack = lower(xasprintf("%s\n%s\n%s\n%s\n%s\n%s\n%s", item->title, item->group,
+	item->haystack = lower(xasprintf("%s\n%s\n%s\n%s\n%s\n%s\n%s", item->title, item->path,
 					 item->agent, item->directory, item->id, item->reason,
 					 doing_name(item->doing)));
 }
@@ -132,7 +142,7 @@ struct item *list_add(struct list *list, const struct facts *facts)
 	struct item *item = xcalloc(1, sizeof(*item));
 	item->line = item->pinned_line = item->hidden_by = SIZE_MAX;
 	item->memory = item->cpu = -1;
-	fill(item, facts);
+	fill(list, item, facts);
 	if (list->count == list->size) {
 		list->size = list->size ? 2 * list->size : 64;
 		list->items = xreallocarray(list->items, list->size, sizeof(struct item *));
@@ -146,7 +156,7 @@ struct item *list_add(struct list *list, const struct facts *facts)
 /* Can the change have moved the session? */
 static bool has_moved(const struct list *list, const struct item *before, const struct item *now)
 {
-	return !streq(before->group, now->group) || !streq(before->title, now->title) ||
+	return !streq(before->path, now->path) || !streq(before->title, now->title) ||
 	       before->rests != now->rests ||
 	       (list->order == ORDER_URGENCY && before->doing != now->doing) ||
 	       (list->order == ORDER_USE && before->used_us != now->used_us);
@@ -155,13 +165,13 @@ static bool has_moved(const struct list *list, const struct item *before, const 
 void list_change(struct list *list, struct item *item, const struct facts *facts)
 {
 	struct item before = *item;
-	fill(item, facts);
+	fill(list, item, facts);
 	/* What does not run uses nothing. */
 	if (!doing_is_alive(item->doing))
 		list_measure(list, item, -1, -1);
 	/* What comes to life is seen. */
 	if (before.rests && !item->rests)
-		paths_take_around(&list->collapsed, item->group);
+		paths_take_around(&list->collapsed, item->path);
 	list->needs_sort |= has_moved(list, &before, item);
 	/* Lines point into the text of a group. */
 	list->needs_lines = true;
@@ -238,14 +248,28 @@ struct item *list_selected(struct list *list)
 	return is_session ? list->lines[list->cursor].item : NULL;
 }
 
-char *list_selected_group(struct list *list)
+char *list_selected_path(struct list *list)
 {
 	if (list_lines(list) == 0)
 		return NULL;
 	const struct line *line = &list->lines[list->cursor];
-	const char *group = line->item->group;
-	const size_t length = line->kind == LINE_SESSION ? strlen(group) : line->path_length;
-	return length ? xstrndup(group, length) : NULL;
+	const char *path = line->item->path;
+	const size_t length = line->kind == LINE_SESSION ? strlen(path) : line->path_length;
+	return length ? xstrndup(path, length) : NULL;
+}
+
+char *list_selected_group(struct list *list)
+{
+	cleanup_free char *path = list_selected_path(list);
+	if (!path || !list->host_count)
+		return TAKE_PTR(path);
+	const char *slash = strchr(path, '/');
+	return slash ? xstrdup(slash + 1) : NULL;
+}
+
+size_t list_selected_host(struct list *list)
+{
+	return list_lines(list) ? list_line(list, list_cursor(list))->item->host : 0;
 }
 
 void list_go(struct list *list, size_t line)
@@ -275,7 +299,7 @@ bool list_select(struct list *list, struct item *item)
 {
 	list_settle(list);
 	if (item->line == SIZE_MAX) {
-		paths_take_around(&list->collapsed, item->group);
+		paths_take_around(&list->collapsed, item->path);
 		if (item->rests)
 			paths_add(&list->unfolded, list_path_of(list, item));
 		list_make_lines(list);
@@ -290,7 +314,7 @@ struct item *list_longest_waiting(const struct list *list)
 {
 	struct item *longest = NULL;
 	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i]->doing == DOING_WAITING &&
+		if (item_waits(list->items[i]) &&
 		    (!longest || list_waits_longer(list->items[i], longest)))
 			longest = list->items[i];
 	return longest;
@@ -308,12 +332,11 @@ struct item *list_next_waiting(struct list *list, bool is_back)
 	struct item *next = NULL, *first = NULL;
 	for (size_t i = 0; i < list->count; i++) {
 		struct item *item = list->items[i];
-		if (item->doing != DOING_WAITING)
+		if (!item_waits(item))
 			continue;
 		if (!first || comes_before(item, first, is_back))
 			first = item;
-		if (now && now->doing == DOING_WAITING && item != now &&
-		    comes_before(now, item, is_back) &&
+		if (now && item_waits(now) && item != now && comes_before(now, item, is_back) &&
 		    (!next || comes_before(item, next, is_back)))
 			next = item;
 	}
@@ -326,93 +349,6 @@ struct item *list_next_waiting(struct list *list, bool is_back)
 		(void)list_select(list, item);
 	}
 	return item;
-}
-
-static void set_path(struct strvec *paths, const char *path, bool is_in)
-{
-	if (is_in)
-		paths_add(paths, path);
-	else
-		paths_take(paths, path);
-}
-
-/* What a line collapses or opens; false: nothing.  What is collapsed collapses the group around it
- * next. */
-static bool fold_of(const struct line *line, bool is_to_be_collapsed, struct list_place *ret)
-{
-	const bool is_again = line->is_collapsed && is_to_be_collapsed;
-	size_t length = line->kind == LINE_SESSION ? strlen(line->item->group) : line->path_length;
-	*ret = (struct list_place){ .kind = LINE_GROUP };
-	if (line->kind == LINE_STOPPED && !is_again)
-		ret->kind = LINE_STOPPED;
-	else if (line->kind == LINE_GROUP && is_again)
-		length = line->name_start ? line->name_start - 1 : 0;
-	if ((length == 0 && ret->kind == LINE_GROUP) ||
-	    (line->kind == LINE_SESSION && !is_to_be_collapsed))
-		return false;
-	ret->name = xstrndup(line->item->group, length);
-	return true;
-}
-
-void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
-{
-	struct list_place place;
-	list_settle(list);
-	if (list->cursor >= list->line_count ||
-	    (list->order == ORDER_URGENCY && list->lines[list->cursor].kind == LINE_SESSION) ||
-	    !fold_of(&list->lines[list->cursor], is_to_be_collapsed, &place))
-		return;
-	if (place.kind == LINE_STOPPED) {
-		set_path(&list->unfolded, place.name, !is_to_be_collapsed);
-	} else {
-		set_path(&list->collapsed, place.name, is_to_be_collapsed);
-		set_path(&list->opened, place.name, !is_to_be_collapsed);
-	}
-	free(list->place.name);
-	list->place = place;
-	list->needs_lines = true;
-	list_settle(list);
-}
-
-static bool is_at_rest(const struct item *item)
-{
-	return item->doing == DOING_STOPPED && !item_needs_user(item) &&
-	       !(item->marks & MARK_UNDECIDED);
-}
-
-/* Collapse the outermost group of the line's in which everything rests.  Returns the line behind
- * it. */
-static size_t fold_group(struct list *list, size_t at)
-{
-	const struct line *line = &list->lines[at];
-	bool rests = true;
-	size_t next = at + 1;
-	while (next < list->line_count && list->lines[next].depth > line->depth) {
-		const struct line *below = &list->lines[next++];
-		rests &= below->kind == LINE_SESSION
-				 ? below->item->rests
-				 : below->kind != LINE_GROUP ||
-					   below->doing[DOING_STOPPED] == below->sessions;
-	}
-	if (!rests)
-		return at + 1;
-	cleanup_free char *path = xstrndup(line->item->group, line->path_length);
-	if (paths_have(&list->opened, path, line->path_length))
-		return at + 1;
-	paths_add(&list->collapsed, path);
-	return next;
-}
-
-void list_fold(struct list *list, size_t height)
-{
-	list->has_pins = list->needs_lines = true;
-	if (list_lines(list) <= height)
-		return;
-	for (size_t i = 0; i < list->count; i++)
-		list->items[i]->rests = is_at_rest(list->items[i]);
-	for (size_t i = 0; i < list->line_count;)
-		i = list->lines[i].kind == LINE_GROUP ? fold_group(list, i) : i + 1;
-	list->needs_sort = true;
 }
 
 size_t list_top(struct list *list, size_t height)
@@ -521,7 +457,7 @@ void list_save(const struct list *list, struct json_object *ret)
 	cleanup_strvec struct strvec collapsed = { 0 };
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->items[i]->rests)
-			paths_add_around(&list->collapsed, list->items[i]->group, &collapsed);
+			paths_add_around(&list->collapsed, list->items[i]->path, &collapsed);
 	json_set_string(ret, "order", list_order_name(list->order));
 	json_set_strings(ret, "collapsed", &collapsed);
 	json_set_strings(ret, "opened", &list->opened);
@@ -572,7 +508,7 @@ struct item **list_group(struct list *list, size_t *ret_count)
 	const struct line *line = list->line_count ? &list->lines[list->cursor] : NULL;
 	if (!line || line->kind == LINE_SESSION)
 		return NULL;
-	cleanup_free char *path = xstrndup(line->item->group, line->path_length);
+	cleanup_free char *path = xstrndup(line->item->path, line->path_length);
 	struct item **items = xcalloc(list->count, sizeof(struct item *));
 	size_t count = 0;
 	for (size_t i = 0; i < list->count; i++)

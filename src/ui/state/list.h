@@ -23,7 +23,12 @@ const char *marks_text(unsigned marks, char buffer[MARKS_TEXT_SIZE]);
 
 /* A session.  The texts are visible(), so that a terminal obeys nothing in them. */
 struct item {
-	char *id, *title, *group, *agent, *directory, *reason;
+	char *id; /* as commands name it: HOST:ID on another host */
+	char *title, *agent, *directory, *reason;
+	char *path; /* where it is in the tree: its group, behind its host if there are hosts */
+	const char *group; /* in path */
+	size_t host;       /* list_host(); 0: this machine */
+	bool is_away;      /* its host does not answer: all of this is as it was told last */
 	enum doing doing;
 	unsigned marks;
 	bool asks_first;
@@ -55,14 +60,33 @@ enum line_kind {
 };
 enum line_heading { HEADING_NEEDS_YOU, HEADING_ALL };
 
+/* Another host, or this one. */
+enum host_condition {
+	HOST_HERE,
+	HOST_ASKED, /* it has not answered yet */
+	HOST_THERE, /* its sessions are as they are shown */
+	HOST_AWAY,
+	HOST_REFUSES, /* it answers, but its sessions cannot be listed */
+};
+struct list_host {
+	char *name;
+	enum host_condition condition;
+	int64_t since_us; /* of HOST_AWAY; 0: not known */
+	char *why;        /* in its words, visible; NULL: there is nothing to say */
+	/* private */
+	struct item anchor; /* stands for its sessions while none is shown */
+	bool is_folded;     /* its first sessions were folded */
+};
+
 struct line {
 	enum line_kind kind;
 	enum line_heading heading;
 	unsigned depth;
-	struct item *item; /* the session; of other lines: any session below */
-	bool is_pinned;    /* a session that needs the user, which has another line, too */
-	/* A group: its path is the first path_length bytes of item->group, and its name is the last
-	 * part of that.  LINE_STOPPED: the path is that of its group, which may be "". */
+	/* The session; of other lines: any session below, or the anchor of a host without any. */
+	struct item *item;
+	bool is_pinned; /* a session that needs the user, which has another line, too */
+	/* A group or host: its path is the first path_length bytes of item->path, and its name is
+	 * the last part of that.  LINE_STOPPED: the path is that of its group, which may be "". */
 	size_t path_length, name_start;
 	bool is_collapsed;
 	size_t sessions;           /* below it */
@@ -96,7 +120,27 @@ void list_free(struct list *list);
 CLEANUP_OF(list_freep, struct list, list_free);
 #define cleanup_list CLEANUP(list_freep)
 
-/* A pointer to a session is borrowed until list_remove(), which any event may bring. */
+/* Before the first session: these hosts are the top of the tree, in this order.  The first one is
+ * this machine.  Their names are host names of config.toml. */
+void list_set_hosts(struct list *list, const struct strvec *names);
+size_t list_hosts(const struct list *list);
+/* Borrowed. */
+const struct list_host *list_host(const struct list *list, size_t host);
+/* The host whose line this is; NULL: it is another line. */
+const struct list_host *list_host_of(const struct list *list, const struct line *line);
+/* How a host answers now.  Its sessions are away unless it is HOST_THERE. */
+void list_tell_host(struct list *list, size_t host, enum host_condition condition, int64_t since_us,
+		    const char *why);
+/* The host has told of all its sessions: those that are away still are gone.  The first time they
+ * are folded as list_fold() folds, if they do not fit. */
+void list_complete_host(struct list *list, size_t host);
+/* The host of the line under the cursor, or above it in the tree; 0: this machine. */
+size_t list_selected_host(struct list *list);
+/* Does it wait for its user, as far as is known now? */
+bool item_waits(const struct item *item);
+
+/* A pointer to a session is borrowed until list_remove(), which any event may bring.
+ * facts->key.host: NULL, or one of list_set_hosts(). */
 struct item *list_add(struct list *list, const struct facts *facts);
 void list_change(struct list *list, struct item *item, const struct facts *facts);
 void list_remove(struct list *list, struct item *item);
@@ -137,8 +181,10 @@ struct list_counts list_counts(struct list *list);
 size_t list_cursor(struct list *list);
 /* The session under the cursor; NULL: it is on a group, or nothing is shown. */
 struct item *list_selected(struct list *list);
-/* The path of the group that the cursor is on or in; NULL: none.  The caller frees. */
+/* The group that the cursor is on or in; NULL: none.  The caller frees. */
 char *list_selected_group(struct list *list) MUST_USE;
+/* The same as a path in the tree, which can be that of a host. */
+char *list_selected_path(struct list *list) MUST_USE;
 /* Relative, stopping at the ends. */
 void list_move(struct list *list, long lines);
 void list_go(struct list *list, size_t line);
@@ -177,7 +223,8 @@ void list_set_scope(struct list *list, enum list_scope scope);
 enum list_order list_order(const struct list *list);
 enum list_scope list_scope(const struct list *list);
 
-/* Show only the sessions of this agent, or in this group and below; NULL: all. */
+/* Show only the sessions of this agent, or in this group (a path in the tree) and below; NULL: all.
+ */
 enum list_only { ONLY_AGENT, ONLY_GROUP, ONLY_COUNT };
 void list_set_only(struct list *list, enum list_only only, const char *text);
 /* Borrowed; NULL: all. */

@@ -76,7 +76,7 @@ static void add_needy(struct strbuf *text, struct item **items, size_t count)
 {
 	size_t needy = 0;
 	qsort(items, count, sizeof(struct item *), longest_first);
-	while (needy < count && doing_needs_user(items[needy]->doing))
+	while (needy < count && doing_needs_user(items[needy]->doing) && !items[needy]->is_away)
 		needy++;
 	if (needy)
 		strbuf_adds(text, "\nNeed you\n");
@@ -129,6 +129,8 @@ char *summary_of_group(struct list *list)
 		folders.items[i] = (struct tally){ items[i]->directory, 1 };
 	}
 	add_counts(&text, items, count);
+	if (!count)
+		return strbuf_take(&text);
 	add_usage(&text, items, count);
 	add_needy(&text, items, count);
 	add_tallies(&text, "Agents", &agents);

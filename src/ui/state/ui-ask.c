@@ -195,7 +195,7 @@ static void go_on_removing(struct ui *ui, struct wish *ret)
 	strvec_push_all(&ret->words, &ui->given_up);
 	strvec_push(&ret->words, "--");
 	strvec_push_all(&ret->words, &ui->agreed);
-	ui->has_removed = true;
+	ui_note_removal(ui, &ui->agreed);
 	ui_end_pending(ui);
 }
 
@@ -207,7 +207,7 @@ static void settle_removal(struct ui *ui, bool goes, const char *seen, struct wi
 	if (goes)
 		strvec_push(&ui->agreed, id);
 	if (goes && seen)
-		strvec_pushf(&ui->given_up, "--seen=%s=%s", id, seen);
+		strvec_pushf(&ui->given_up, "--seen=%s=%s", ui_own_id(id), seen);
 	strvec_push_array(&others, (const char *const *)ui->targets.items + 1);
 	strvec_clear(&ui->targets);
 	strvec_push_all(&ui->targets, &others);

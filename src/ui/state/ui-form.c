@@ -100,7 +100,7 @@ void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret)
 
 bool ui_is_empty(const struct ui *ui)
 {
-	return list_count(ui->list) == 0;
+	return list_count(ui->list) == 0 && !list_hosts(ui->list);
 }
 
 static void do_offer(struct ui *ui, struct wish *ret)

@@ -25,6 +25,18 @@ void ui_tell_useless(struct ui *ui, const char *key);
 /* True: the key was the mouse's, and is dealt with. */
 bool ui_take_wheel(struct ui *ui, key_code key);
 
+/* ---- ui-far.c: sessions on other hosts
+ * ------------------------------------------------------------
+ */
+
+/* True: the action is not possible on the host of its session, and the news says so. */
+bool ui_is_refused(struct ui *ui, enum action action);
+/* The id of a target as its own host knows it. */
+const char *ui_own_id(const char *id);
+/* The targets go: undo is for their host. */
+void ui_note_removal(struct ui *ui, const struct strvec *ids);
+void ui_undo(const struct ui *ui, struct wish *ret);
+
 /* ---- ui-act.c: acting on sessions ------------------------------------------------------------- */
 
 /* An action that needs a session, on those that are chosen, or on the selected one. */

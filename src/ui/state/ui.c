@@ -50,6 +50,7 @@ void ui_free(struct ui *ui)
 	free(ui->message);
 	free(ui->stage);
 	free(ui->help_find);
+	free(ui->removed_on);
 	free(ui);
 }
 
@@ -129,7 +130,7 @@ static void next_waiting(struct ui *ui, bool is_back)
 static void show_only(struct ui *ui, enum action action)
 {
 	const struct item *item = list_selected(ui->list);
-	cleanup_free char *group = list_selected_group(ui->list);
+	cleanup_free char *group = list_selected_path(ui->list);
 	if (action == ACTION_ONLY_AGENT && item)
 		list_set_only(ui->list, ONLY_AGENT, item->agent);
 	else if (action == ACTION_ONLY_GROUP && group)
@@ -195,6 +196,8 @@ static void move(struct ui *ui, enum action action)
 
 void ui_act(struct ui *ui, enum action action, struct wish *ret)
 {
+	if (ui_is_refused(ui, action))
+		return;
 	switch (action) {
 	case ACTION_UP:
 	case ACTION_DOWN:
@@ -244,8 +247,7 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ui_offer_recovery(ui);
 		break;
 	case ACTION_UNDO:
-		ret->kind = WISH_RUN;
-		strvec_push(&ret->words, "undo");
+		ui_undo(ui, ret);
 		break;
 	case ACTION_PRUNE:
 		ui_look_into_trash(ui, ret);

@@ -70,6 +70,7 @@ struct ui {
 	struct draft *drafts;
 	size_t draft_count;
 	bool has_removed; /* the last key has removed something: undo is its first key */
+	char *removed_on; /* the host whose session was removed last; NULL: this machine */
 	/* Sessions that one command starts, until it has ended, and whether the rest is given up. */
 	struct strvec starting;
 	bool is_halted;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/list.h"
+
+#include "ui/state/list-internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void list_set_hosts(struct list *list, const struct strvec *names)
+{
+	list->host_count = names->count;
+	list->hosts = xcalloc(names->count, sizeof(*list->hosts));
+	for (size_t i = 0; i < names->count; i++) {
+		struct list_host *host = &list->hosts[i];
+		host->name = xstrdup(names->items[i]);
+		host->condition = i ? HOST_ASKED : HOST_HERE;
+		/* Lines ask an item for its texts. */
+		host->anchor = (struct item){ .id = (char *)"",
+					      .title = (char *)"",
+					      .path = host->name,
+					      .group = "",
+					      .agent = (char *)"",
+					      .directory = (char *)"",
+					      .reason = (char *)"",
+					      .doing = DOING_STOPPED,
+					      .host = i };
+	}
+	list->needs_lines = true;
+}
+
+void list_free_hosts(struct list *list)
+{
+	for (size_t i = 0; i < list->host_count; i++) {
+		free(list->hosts[i].name);
+		free(list->hosts[i].why);
+	}
+	free(list->hosts);
+}
+
+size_t list_hosts(const struct list *list)
+{
+	return list->host_count;
+}
+
+const struct list_host *list_host(const struct list *list, size_t host)
+{
+	return &list->hosts[host];
+}
+
+size_t list_host_named(const struct list *list, const char *name)
+{
+	for (size_t i = 0; name && i < list->host_count; i++)
+		if (streq(list->hosts[i].name, name))
+			return i;
+	return 0;
+}
+
+char *list_make_path(const struct list *list, size_t host, const char *group,
+		     const char **ret_group)
+{
+	const char *name = list->host_count ? list->hosts[host].name : "";
+	char *path = xasprintf("%s%s%s", name, *name && *group ? "/" : "", group);
+	*ret_group = path + strlen(path) - strlen(group);
+	return path;
+}
+
+bool list_shows_hosts(const struct list *list)
+{
+	return list->order != ORDER_URGENCY && list->scope == SCOPE_ALL && !list->words.count &&
+	       !list->only[ONLY_AGENT] && !list->only[ONLY_GROUP];
+}
+
+const struct list_host *list_host_of(const struct list *list, const struct line *line)
+{
+	return list->host_count && line->kind == LINE_GROUP && line->name_start == 0
+		       ? &list->hosts[line->item->host]
+		       : NULL;
+}
+
+void list_tell_host(struct list *list, size_t host, enum host_condition condition, int64_t since_us,
+		    const char *why)
+{
+	struct list_host *one = &list->hosts[host];
+	one->condition = condition;
+	one->since_us = since_us;
+	replace_string(&one->why, why);
+	for (size_t i = 0; condition != HOST_THERE && i < list->count; i++)
+		list->items[i]->is_away |= list->items[i]->host == host;
+	list->needs_lines = true;
+}
+
+bool item_waits(const struct item *item)
+{
+	return item->doing == DOING_WAITING && !item->is_away;
+}
