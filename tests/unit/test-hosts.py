@@ -1351,6 +1351,26 @@ def case_the_deck_shows_the_sessions_of_hosts(hosts):
         deck.end()
 
 
+def case_a_question_of_a_host_is_answered_in_the_deck(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "asks", "--agent", "demo", "-m", "/run ls")
+    deck = Deck(hosts)
+    try:
+        deck.wait(lambda: any("waiting" in line for line in deck.lines("asks")), "it does not wait")
+        deck.type("n", "A")
+        deck.wait_for("Give this permission?")
+        deck.type("y")
+        deck.wait(lambda: b"1 waiting" not in hosts.run("-H", "gpu1", "status").stdout, "it was not answered")
+        deck.go_to("asks")
+        deck.type("Enter")
+        deck.wait(lambda: "TITLE" not in deck.screen() and "asks" in deck.screen(), "it is not attached")
+        deck.type("C-q")
+        deck.wait_for("TITLE")
+        deck.type("i")
+        deck.wait_for("Typing without attaching is not possible on another host yet: use agentdeck -H gpu1 attach")
+    finally:
+        deck.end()
+
+
 def case_a_host_that_is_a_black_hole_delays_no_key_of_the_deck(hosts):
     hosts.settings("[hosts.gpu1]\ntimeout = 5\n")
     for title, where in (("nearby", lambda *words: hosts.run(*words).stdout), ("faraway", hosts.there)):

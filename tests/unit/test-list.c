@@ -611,14 +611,13 @@ static void hosts_are_the_top_of_the_tree(void **state UNUSED)
 	assert_int_equal(list_selected_host(list), 1);
 	assert_string_equal(list_host_of(list, list_line(list, 1))->name, "gpu2");
 	assert_null(list_selected_group(list));
-	add_of(list, "gpu1", "id-a", "api", "work");
+	add_of(list, "gpu1", "id-b", "api", "work");
 	add_of(list, NULL, "id-a", "here", NULL);
 	/* In the order of the hosts, and the cursor stays on its host. */
 	expect_lines(list, " local here gpu2 gpu1 work api");
 	assert_int_equal(list_selected_host(list), 1);
-	/* The same id is another session on another host. */
-	assert_string_equal(list_find(list, "id-a")->title, "here");
-	struct item *api = list_find(list, "gpu1:id-a");
+	assert_null(list_find(list, "id-b"));
+	struct item *api = list_find(list, "gpu1:id-b");
 	assert_true(list_select(list, api));
 	cleanup_free char *group = list_selected_group(list), *path = list_selected_path(list);
 	assert_string_equal(group, "work");
@@ -626,6 +625,29 @@ static void hosts_are_the_top_of_the_tree(void **state UNUSED)
 	assert_string_equal(api->group, "work");
 	list_set_only(list, ONLY_GROUP, path);
 	expect_lines(list, " gpu1 work api");
+}
+
+static void a_session_that_two_hosts_share_is_shown_once(void **state UNUSED)
+{
+	cleanup_list struct list *list = make_hosts();
+	struct facts facts = { .key = { .host = "gpu1", .id = "id-a" },
+			       .title = "there",
+			       .doing = DOING_BUSY };
+	add_of(list, NULL, "id-a", "here", NULL);
+	struct item *there = list_add(list, &facts);
+	/* Both know how it is: the first one counts. */
+	expect_lines(list, " local here gpu2 gpu1");
+	assert_int_equal(list_counts(list).all, 1);
+	list_change(list, list_find(list, "id-a"),
+		    &(struct facts){ .key.id = "id-a", .title = "here", .doing = DOING_UNKNOWN });
+	expect_lines(list, " local gpu2 gpu1 there");
+	assert_int_equal(list_counts(list).needy, 0);
+	/* Nor does a host that does not answer know it. */
+	list_tell_host(list, 2, HOST_AWAY, 0, NULL);
+	expect_lines(list, " local here gpu2 gpu1");
+	list_remove(list, list_find(list, "id-a"));
+	expect_lines(list, " local gpu2 gpu1 there");
+	assert_false(there->is_twin);
 }
 
 static void what_a_host_told_stays_while_it_is_away(void **state UNUSED)
@@ -681,6 +703,7 @@ int main(void)
 		cmocka_unit_test(deep_groups_are_bounded),
 		cmocka_unit_test(what_is_kept_may_be_in_any_order_and_twice),
 		cmocka_unit_test(hosts_are_the_top_of_the_tree),
+		cmocka_unit_test(a_session_that_two_hosts_share_is_shown_once),
 		cmocka_unit_test(what_a_host_told_stays_while_it_is_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,32 @@ bool list_shows_hosts(const struct list *list)
 	       !list->only[ONLY_AGENT] && !list->only[ONLY_GROUP];
 }
 
+static const char *own_id(const struct item *item)
+{
+	const char *colon = item->host ? strchr(item->id, ':') : NULL;
+	return colon ? colon + 1 : item->id;
+}
+
+static int best_first(const void *left, const void *right)
+{
+	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
+	const int r = strcmp(own_id(a), own_id(b));
+	const int doubt = (a->is_away || a->doing == DOING_UNKNOWN) -
+			  (b->is_away || b->doing == DOING_UNKNOWN);
+	return r ? r : doubt ? doubt : a->host < b->host ? -1 : a->host > b->host;
+}
+
+void list_find_twins(struct list *list)
+{
+	if (!list->host_count || !list->count)
+		return;
+	cleanup_free struct item **items = xcalloc(list->count, sizeof(struct item *));
+	memcpy(items, list->items, list->count * sizeof(struct item *));
+	qsort(items, list->count, sizeof(struct item *), best_first);
+	for (size_t i = 0; i < list->count; i++)
+		items[i]->is_twin = i && streq(own_id(items[i - 1]), own_id(items[i]));
+}
+
 const struct list_host *list_host_of(const struct list *list, const struct line *line)
 {
 	return list->host_count && line->kind == LINE_GROUP && line->name_start == 0
@@ -91,5 +117,5 @@ void list_tell_host(struct list *list, size_t host, enum host_condition conditio
 
 bool item_waits(const struct item *item)
 {
-	return item->doing == DOING_WAITING && !item->is_away;
+	return item->doing == DOING_WAITING && !item->is_away && !item->is_twin;
 }

@@ -47,6 +47,9 @@ void list_free_hosts(struct list *list);
 char *list_make_path(const struct list *list, size_t host, const char *group,
 		     const char **ret_group) MUST_USE;
 size_t list_host_named(const struct list *list, const char *name);
+/* A session that several hosts tell of, because they share a home, is shown once: by the one that
+ * knows how it is. */
+void list_find_twins(struct list *list);
 /* Does the line of a host without shown sessions have a place now? */
 bool list_shows_hosts(const struct list *list);
 /* ---- list-lines.c ----------------------------------------------------------------------------- */

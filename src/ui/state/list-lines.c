@@ -99,7 +99,7 @@ bool list_is_in_group(const struct item *item, const char *group)
 
 bool list_is_shown(const struct list *list, const struct item *item)
 {
-	if (!is_in_scope(list, item) ||
+	if (item->is_twin || !is_in_scope(list, item) ||
 	    (list->only[ONLY_AGENT] && !streq(item->agent, list->only[ONLY_AGENT])) ||
 	    (list->only[ONLY_GROUP] && !list_is_in_group(item, list->only[ONLY_GROUP])))
 		return false;
@@ -195,6 +195,8 @@ static void count_in_groups(struct list *list, const struct trail *trail, const 
 
 static void count(struct list_counts *counts, const struct item *item)
 {
+	if (item->is_twin)
+		return;
 	counts->all++;
 	counts->doing[item->doing] += !item->is_away;
 	counts->needy += item_needs_user(item);
@@ -335,6 +337,7 @@ void list_make_lines(struct list *list)
 {
 	struct trail trail = { .group = "", .hidden_from = UINT32_MAX, .folded_by = SIZE_MAX };
 	list->line_count = 0;
+	list_find_twins(list);
 	list->counts = (struct list_counts){ 0 };
 	list->widths = (struct list_widths){ 0 };
 	for (size_t i = 0; i < list->count; i++) {

@@ -29,6 +29,7 @@ struct item {
 	const char *group; /* in path */
 	size_t host;       /* list_host(); 0: this machine */
 	bool is_away;      /* its host does not answer: all of this is as it was told last */
+	bool is_twin; /* another host, which shares its home, shows it: this one does not count */
 	enum doing doing;
 	unsigned marks;
 	bool asks_first;
