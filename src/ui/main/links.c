@@ -19,8 +19,9 @@ enum {
 	PIECE = 16384,
 	LINE_MOST = 1 << 20,
 	ERRORS_MOST = 4096,
-	ROWS_MOST = 20000, /* of one host */
-	TIMEOUTS = 2,      /* a connection that does not answer is replaced first */
+	ROWS_MOST = 5000, /* of one host; their texts are bounded, too */
+	TEXTS_MOST = 16384,
+	TIMEOUTS = 2, /* a connection that does not answer is replaced first */
 	SECOND_MS = 1000,
 	RETRY_MOST_MS = 60000,
 	SKEW_LEAST_US = 2000000, /* a clock that differs by less is right */
@@ -88,11 +89,21 @@ static struct item *item_of(const struct link_of_host *link, const char *id)
 	return list_find(list_of(link), name);
 }
 
+static bool is_too_long(const struct facts *facts)
+{
+	const char *const texts[] = { facts->title,     facts->group,  facts->agent,
+				      facts->directory, facts->reason, facts->held };
+	size_t length = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		length += strlen(or_empty(texts[i]));
+	return length > TEXTS_MOST;
+}
+
 static void take_row(struct link_of_host *link, struct json_object *object)
 {
 	struct facts facts;
 	struct ui *ui = link->links->errands->ui;
-	if (!facts_read(object, &facts) ||
+	if (!facts_read(object, &facts) || is_too_long(&facts) ||
 	    !streq(or_empty(facts.key.profile), link->links->errands->profile))
 		return;
 	facts.key.host = link->remote->name;
