@@ -70,6 +70,16 @@ bool list_shows_hosts(const struct list *list)
 	       !list->only[ONLY_AGENT] && !list->only[ONLY_GROUP];
 }
 
+static bool is_doubtful(const struct item *item)
+{
+	return item->is_away || item->doing == DOING_UNKNOWN;
+}
+
+bool list_twins_may_differ(const struct item *before, const struct item *now)
+{
+	return is_doubtful(before) != is_doubtful(now);
+}
+
 static const char *own_id(const struct item *item)
 {
 	const char *colon = item->host ? strchr(item->id, ':') : NULL;
@@ -80,14 +90,15 @@ static int best_first(const void *left, const void *right)
 {
 	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
 	const int r = strcmp(own_id(a), own_id(b));
-	const int doubt = (a->is_away || a->doing == DOING_UNKNOWN) -
-			  (b->is_away || b->doing == DOING_UNKNOWN);
+	const int doubt = is_doubtful(a) - is_doubtful(b);
 	return r ? r : doubt ? doubt : a->host < b->host ? -1 : a->host > b->host;
 }
 
 void list_find_twins(struct list *list)
 {
-	if (!list->host_count || !list->count)
+	const bool is_due = list->needs_twins && list->host_count && list->count;
+	list->needs_twins = false;
+	if (!is_due)
 		return;
 	cleanup_free struct item **items = xcalloc(list->count, sizeof(struct item *));
 	memcpy(items, list->items, list->count * sizeof(struct item *));
@@ -112,7 +123,7 @@ void list_tell_host(struct list *list, size_t host, enum host_condition conditio
 	replace_string(&one->why, why);
 	for (size_t i = 0; condition != HOST_THERE && i < list->count; i++)
 		list->items[i]->is_away |= list->items[i]->host == host;
-	list->needs_lines = true;
+	list->needs_lines = list->needs_twins = true;
 }
 
 bool item_waits(const struct item *item)

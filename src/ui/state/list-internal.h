@@ -27,6 +27,7 @@ struct list {
 	char *only[ONLY_COUNT]; /* NULL: all */
 	bool has_pins;          /* those that need the user are above all, too */
 	bool needs_sort, needs_lines;
+	bool needs_twins; /* who is shown for whom may be another one */
 	struct list_counts counts;
 	struct list_widths widths;
 	size_t chosen;
@@ -50,6 +51,8 @@ size_t list_host_named(const struct list *list, const char *name);
 /* A session that several hosts tell of, because they share a home, is shown once: by the one that
  * knows how it is. */
 void list_find_twins(struct list *list);
+/* After a change of one of them. */
+bool list_twins_may_differ(const struct item *before, const struct item *now);
 /* Does the line of a host without shown sessions have a place now? */
 bool list_shows_hosts(const struct list *list);
 /* ---- list-lines.c ----------------------------------------------------------------------------- */

@@ -112,6 +112,7 @@ static void fill(const struct list *list, struct item *item, const struct facts 
 		.path = path,
 		.group = group_in_path,
 		.host = host,
+		.is_twin = item->is_twin,
 		.agent = visible(or_empty(facts->agent)),
 		.directory = visible(or_empty(facts->directory)),
 		.reason = visible(or_empty(facts_reason(facts))),
@@ -149,7 +150,7 @@ struct item *list_add(struct list *list, const struct facts *facts)
 	}
 	item->index = list->count;
 	list->items[list->count++] = item;
-	list->needs_sort = list->needs_lines = true;
+	list->needs_sort = list->needs_lines = list->needs_twins = true;
 	return item;
 }
 
@@ -173,6 +174,7 @@ void list_change(struct list *list, struct item *item, const struct facts *facts
 	if (before.rests && !item->rests)
 		paths_take_around(&list->collapsed, item->path);
 	list->needs_sort |= has_moved(list, &before, item);
+	list->needs_twins |= list_twins_may_differ(&before, item);
 	/* Lines point into the text of a group. */
 	list->needs_lines = true;
 	item_clear_texts(&before);
@@ -187,7 +189,7 @@ void list_remove(struct list *list, struct item *item)
 	for (size_t i = item->index; i < list->count; i++)
 		list->items[i]->index = i;
 	item_free(item);
-	list->needs_lines = true;
+	list->needs_lines = list->needs_twins = true;
 }
 
 size_t list_count(const struct list *list)
