@@ -1391,8 +1391,7 @@ def case_a_host_that_is_a_black_hole_delays_no_key_of_the_deck(hosts):
                 os.kill(process, signal.SIGCONT)
         hosts.there("add", hosts.path + "/work", "-t", "later", "--agent", "demo")
         deck.type("C-l")
-        deck.wait_for("later")
-        expect(not deck.lines("unreachable") and deck.lines("faraway"), deck.screen())
+        deck.wait(lambda: deck.lines("later") and deck.lines("faraway") and not deck.lines("unreachable"), "the host does not come back")
     finally:
         deck.end()
     wait_for(lambda: not [process for process in os.listdir("/proc") if process.isdigit() and b"events\0--json" in command_of(int(process)) and hosts.near.encode() in environment_of(process)], "a link outlives the deck")
