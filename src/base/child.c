@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/libc.h"
 #include "base/program.h"
+#include "base/spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,6 +175,19 @@ static void feed(struct child *child)
 		close_fd(&child->input);
 }
 
+static int ask_spawner(const struct child_request *request, const int stdio[3], pid_t *ret,
+		       int *ret_pidfd, struct error *err)
+{
+	const struct spawner_wish wish = {
+		.argv = request->argv,
+		.environment = request->environment ? request->environment : environ,
+		.stdio = stdio,
+		.directory = request->directory > 0 ? request->directory : -1,
+		.new_session = request->new_session,
+	};
+	return spawner_ask(request->spawner, &wish, ret, ret_pidfd, err);
+}
+
 int child_start(const struct child_request *request, struct child *ret, struct error *err)
 {
 	cleanup_close int in_read = -1, in_write = -1, out_read = -1, out_write = -1;
@@ -203,10 +217,14 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 
 	const int stdio[3] = { in_read, out_write, err_write };
 	pid_t pid;
-	int r = spawn(request, stdio, request->new_session || request->log, &pid, err);
+	int pidfd = -1;
+	int r = request->spawner
+			? ask_spawner(request, stdio, &pid, &pidfd, err)
+			: spawn(request, stdio, request->new_session || request->log, &pid, err);
 	if (r != 0)
 		return r;
-	int pidfd = pidfd_open(pid, 0);
+	if (pidfd < 0)
+		pidfd = pidfd_open(pid, 0);
 	if (pidfd < 0) {
 		int saved = errno;
 		(void)kill(pid, SIGKILL);
@@ -225,6 +243,7 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		.input_left = request->input ? request->input_length : 0,
 		.output = TAKE_FD(out_read),
 		.errors = TAKE_FD(err_read),
+		.spawner = request->spawner,
 		.has_files = request->outlives_us || request->log,
 		.leads = request->log,
 		.max_output = request->max_output ? request->max_output : DEFAULT_MAX_OUTPUT,
@@ -234,12 +253,21 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 	return 0;
 }
 
+static int status_of(const siginfo_t *info)
+{
+	return info->si_code == CLD_EXITED ? info->si_status : 128 + info->si_status;
+}
+
 static void reap(struct child *child, int *ret_status)
 {
 	siginfo_t info = { 0 };
-	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED) < 0 && errno == EINTR)
+	while (!child->spawner && waitid(P_PID, (id_t)child->pid, &info, WEXITED) < 0 &&
+	       errno == EINTR)
 		;
-	*ret_status = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+	*ret_status = child->spawner ? spawner_await(child->spawner) : status_of(&info);
+	if (child->spawner)
+		close_fd(&child->spawner);
+	child->spawner = 0;
 	close_fd(&child->pidfd);
 	close_fd(&child->gate);
 	close_fd(&child->input);
@@ -424,6 +452,24 @@ int child_inherit(struct child **ret, size_t *ret_count, struct error *err)
 	*ret = children;
 	*ret_count = count;
 	return 0;
+}
+
+int child_spawn(const struct child_request *request, const int stdio[3], pid_t *ret,
+		struct error *err)
+{
+	return spawn(request, stdio, request->new_session, ret, err);
+}
+
+bool child_reap_any(bool (*is_kept)(pid_t pid), pid_t *ret, int *ret_status)
+{
+	siginfo_t info = { 0 };
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid ||
+	    (is_kept && is_kept(info.si_pid)) ||
+	    waitid(P_PID, (id_t)info.si_pid, &info, WEXITED) < 0)
+		return false;
+	*ret = info.si_pid;
+	*ret_status = status_of(&info);
+	return true;
 }
 
 int child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,

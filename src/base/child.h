@@ -33,6 +33,9 @@ struct child_request {
 	/* Descriptor of a file that gets all of its output; 0: none.  max_output is the most of its
 	 * end that is read.  It gets a session to itself, and a timeout ends all of that. */
 	int log;
+	/* A connection to the process that is to start it instead of us (spawner.h); 0: none.  With
+	 * success it becomes the child's. */
+	int spawner;
 	size_t max_output; /* 0: 1 MiB; more output is ERROR_CHILD */
 };
 
@@ -42,6 +45,7 @@ struct child {
 	int pidfd;
 	int gate;           /* write end of a gated child's descriptor 0, else -1 */
 	int output, errors; /* read ends, or files */
+	int spawner;        /* tells how it ended, because it is no child of ours; 0: it is one */
 	bool has_files;     /* output and errors are files */
 	bool leads;         /* it is killed with its process group */
 	int input;          /* write end while there is input left, else -1 */
@@ -98,6 +102,15 @@ struct child_watch {
 };
 int child_foreground(const char *const *argv, char *const *environment,
 		     const struct child_watch *watch, int *ret_exit_status, struct error *err);
+
+/* Start a program with these descriptors 0, 1 and 2, which the caller keeps.  Of the request argv,
+ * environment, directory and new_session count.  child_reap_any() reaps it.  CHILD_NOT_INSTALLED as
+ * above. */
+int child_spawn(const struct child_request *request, const int stdio[3], pid_t *ret,
+		struct error *err);
+/* For the process that gets all orphans: reap one child that has ended.  False: none has, or the
+ * next one is_kept for its own owner (NULL: none is). */
+bool child_reap_any(bool (*is_kept)(pid_t pid), pid_t *ret, int *ret_status);
 
 void child_result_free(struct child_result *result);
 #define cleanup_child_result CLEANUP(child_result_free)

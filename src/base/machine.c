@@ -21,6 +21,14 @@ enum { HOST_SIZE = 256, FILE_MAX = 256, RAW_LENGTH = 32, NAMESPACE_SIZE = 48 };
 static const uuid_t application = { 0xa8, 0x41, 0x5e, 0x0b, 0x6c, 0x1d, 0x4e, 0x72,
 				    0x9f, 0x30, 0x27, 0xd5, 0x84, 0xe9, 0x13, 0xc6 };
 
+/* The id of a host that a main program holds; "" without one. */
+static char adopted[MACHINE_ID_SIZE];
+
+void machine_adopt(const char *id)
+{
+	(void)snprintf(adopted, sizeof(adopted), "%s", id);
+}
+
 bool machine_derive_id(const char *content, char ret[MACHINE_ID_SIZE])
 {
 	uuid_t id;
@@ -37,6 +45,8 @@ const char *machine_id(void)
 {
 	static char id[MACHINE_ID_SIZE];
 	static bool is_read;
+	if (*adopted)
+		return adopted;
 	cleanup_strbuf struct strbuf text = { 0 };
 	if (!is_read && fs_read(AT_FDCWD, "/etc/machine-id", FILE_MAX, &text, NULL) == 0)
 		(void)machine_derive_id(strbuf_text(&text), id);
@@ -133,6 +143,8 @@ static bool keeps_its_id(void)
 bool machine_is_lasting(void)
 {
 	static enum { UNKNOWN, YES, NO } known;
+	if (*adopted)
+		return true;
 	if (known == UNKNOWN)
 		known = keeps_its_id() ? YES : NO;
 	return known == YES;
@@ -151,7 +163,7 @@ static enum machine_relation relation_of_namespaces(const struct machine_stamp *
 		return MACHINE_THIS_BOOT;
 	/* A container that boots again keeps the kernel's boot id.  A namespace inside it is
 	 * younger than its PID 1. */
-	const bool is_over = !same_boot ||
+	const bool is_over = !same_boot || *adopted ||
 			     (now.inode != FIRST_NAMESPACE && then.start && then.start < now.start);
 	return is_over && is_of_machine && machine_is_lasting() ? MACHINE_EARLIER_BOOT
 								: MACHINE_OTHER;
@@ -160,6 +172,9 @@ static enum machine_relation relation_of_namespaces(const struct machine_stamp *
 /* Containers of one kernel share its boot id, and may have a machine-id each. */
 static bool has_other_id(const struct machine_stamp *written)
 {
+	/* What ran here without the main program is not of its host. */
+	if (*adopted)
+		return written->boot_id && !streq(or_empty(written->id), adopted);
 	return !is_empty(written->id) && !streq(written->id, machine_id()) &&
 	       (*machine_id() || !process_same_boot(written->boot_id));
 }

@@ -7,6 +7,8 @@
  *
  * Containers of one kernel share its boot id, and often have no machine-id, or that of their image.
  * They differ in their PID namespaces, and the processes of one are hidden from another one.
+ *
+ * The main program of a Pod or a job gives its host an id that lasts (engine/deck/incarnation.h).
  */
 #pragma once
 
@@ -20,6 +22,10 @@ enum { MACHINE_ID_SIZE = 37 };
 /* The machine's id for agentdeck: a UUID derived from its machine-id, which itself must stay
  * private (machine-id(5)).  "" when the machine has none.  Static storage. */
 const char *machine_id(void);
+
+/* From now on this process is on the host of this id, in its present incarnation: a record of
+ * another PID namespace or boot of that host is of an incarnation that has ended. */
+void machine_adopt(const char *id);
 
 /* The id that follows from this content of /etc/machine-id.  False: it is not a machine id ("",
  * "uninitialized"). */

@@ -559,3 +559,29 @@ const char *process_boot_id(void)
 		snprintf(id, sizeof(id), "%.*s", (int)strcspn(text.data, "\n"), text.data);
 	return id;
 }
+
+size_t process_end_below(int64_t soft_ms, int64_t deadline_ms, void (*on_round)(void))
+{
+	struct process_id self;
+	if (process_identify(getpid(), &self, NULL) != 0)
+		return 0;
+	for (;;) {
+		cleanup_free struct process_id *tree = NULL;
+		size_t count = 0, left = 0;
+		const bool is_soft = clock_ms() < soft_ms;
+		on_round();
+		if (process_tree(&self, &tree, &count, NULL) < 0)
+			return SIZE_MAX;
+		const struct process_id *last = NULL;
+		for (size_t i = 0; i < count; i++) {
+			if (process_same(&tree[i], &self))
+				continue;
+			left++;
+			last = &tree[i];
+			(void)process_signal(last, is_soft ? SIGTERM : SIGKILL, NULL);
+		}
+		if (left == 0 || clock_ms() >= deadline_ms)
+			return left;
+		(void)process_wait_end(last, is_soft ? soft_ms : deadline_ms, NULL);
+	}
+}

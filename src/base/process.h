@@ -121,3 +121,8 @@ const char *process_boot_id(void);
 /* Is this the id of this boot?  NULL: no.  Yes when either could not be read (""), since it may be.
  */
 bool process_same_boot(const char *boot_id);
+
+/* End every process below this one: SIGTERM, and what is left at soft_ms of clock_ms() gets SIGKILL
+ * until deadline_ms.  The caller reaps its children meanwhile, in on_round.  Returns how many are
+ * left. */
+size_t process_end_below(int64_t soft_ms, int64_t deadline_ms, void (*on_round)(void));

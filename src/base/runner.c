@@ -146,6 +146,14 @@ void runner_signal(const void *context, int number)
 			(void)kill(runner->child.pid, number);
 }
 
+bool runner_owns(pid_t pid)
+{
+	for (const struct runner *runner = running; runner; runner = runner->next)
+		if (runner->child.pid == pid)
+			return true;
+	return false;
+}
+
 int runner_inherit(struct loop *loop, struct error *err)
 {
 	cleanup_free struct child *children = NULL;

@@ -35,6 +35,9 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 /* Send the signal to the program whose handler gets this context, if it runs. */
 void runner_signal(const void *context, int number);
 
+/* Is this a program that was started here, and not reaped yet? */
+bool runner_owns(pid_t pid);
+
 /* Reap what an earlier image of this process has started (child_inherit()) as it ends.  Before the
  * first runner_start(). */
 int runner_inherit(struct loop *loop, struct error *err);

@@ -4,11 +4,12 @@
 
 #include "base/log.h"
 #include "engine/run/revive.h"
+#include "engine/run/stop.h"
 
 #include <unistd.h>
 
 struct options {
-	bool automatic, dry_run;
+	bool automatic, dry_run, rest;
 	int64_t within; /* 0: as long as it takes */
 };
 
@@ -17,11 +18,23 @@ static const struct command_option options[] = {
 	  TO_FLAG(automatic) },
 	{ 0, "within", "SECONDS", "be ended by SIGALRM then", TO_SECONDS(within, 1, 86400) },
 	OPTION_TAKE_OVER,
+	{ 0, "rest", NULL, "end it in order instead, because its host ends: it is to run again",
+	  TO_FLAG(rest) },
 	{ 0, "dry-run", NULL, "tell what would be done, and do nothing", TO_FLAG(dry_run) },
 	{ 0 },
 };
 
-static int cmd_revive(struct app *app, struct error *err UNUSED)
+/* Something is left of the time for what follows the end of the agent. */
+static int rest(struct app *app, int64_t within_s, struct error *err)
+{
+	struct settings *settings = &app->deck.settings;
+	const int64_t most_s = within_s > 4 ? within_s - 3 : 1;
+	if (within_s && settings->stop_timeout_s > most_s)
+		settings->stop_timeout_s = most_s;
+	return lifecycle_rest(&app->deck, app->operands.items[0], err);
+}
+
+static int cmd_revive(struct app *app, struct error *err)
 {
 	cleanup_revive_result struct revive_result result = { 0 };
 	cleanup_error struct error failure = { 0 };
@@ -37,6 +50,8 @@ static int cmd_revive(struct app *app, struct error *err UNUSED)
 	 * lock.  SIGALRM is as good as any kill: the next start knows what to do about each
 	 * half-done state. */
 	(void)alarm((unsigned)given->within);
+	if (given->rest)
+		return rest(app, given->within, err);
 	const int r = revive(&app->deck, base, &order, &result, &failure);
 	json_set_string(object, "id", result.id ? result.id : base);
 	if (r < 0) {

@@ -4,6 +4,7 @@
 
 #include "driver/systemd/unit.h"
 #include "engine/supervise/guard.h"
+#include "engine/supervise/mainprogram.h"
 #include "engine/supervise/supervise-unit.h"
 #include "engine/supervise/supervise.h"
 
@@ -12,7 +13,9 @@
 #include <unistd.h>
 
 struct options {
-	bool install, uninstall, status, guard, unguard;
+	bool install, uninstall, status, guard, unguard, main, fenced;
+	int64_t grace;
+	const char *incarnation;
 };
 
 static const struct command_option options[] = {
@@ -24,8 +27,18 @@ static const struct command_option options[] = {
 	  "as root: have systemd restart USER's user manager when it is killed; default: who calls sudo",
 	  TO_FLAG(guard) },
 	{ 0, "unguard", NULL, "as root: take that back", TO_FLAG(unguard) },
+	{ 0, "main", NULL, "be the main program of a Pod, a container or a job", TO_FLAG(main) },
+	{ 0, "grace", "SECONDS",
+	  "with --main: how long it may take to end after SIGTERM; default 25",
+	  TO_SECONDS(grace, 1, 86400) },
+	{ 0, "incarnation", "NAME", "with --main: what the engine calls this Pod or job",
+	  TO_TEXT(incarnation) },
+	{ 0, "fenced", NULL, "with --main: the engine runs no two at once, as a StatefulSet",
+	  TO_FLAG(fenced) },
 	{ 0 },
 };
+
+static const struct options defaults = { .grace = 25 };
 
 /* The configuration and the program itself may have changed. */
 static int begin_anew(struct app *app, struct error *err)
@@ -202,10 +215,14 @@ static const struct command *instead(const struct app *app)
 static int cmd_supervise(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	if (given->install + given->uninstall + given->status + given->guard + given->unguard > 1)
+	if (given->install + given->uninstall + given->status + given->guard + given->unguard +
+		    given->main >
+	    1)
 		return error_set(err, ERROR_USAGE,
-				 "one of --install, --uninstall, --status, --guard and --unguard, "
-				 "not several");
+				 "one of --install, --uninstall, --status, --guard, --unguard and "
+				 "--main, not several");
+	if (!given->main && (given->incarnation || given->fenced))
+		return error_set(err, ERROR_USAGE, "--incarnation and --fenced need --main");
 	if (app->operands.count)
 		return error_set(err, ERROR_USAGE, "only --guard and --unguard take a user");
 	if (given->install)
@@ -214,6 +231,12 @@ static int cmd_supervise(struct app *app, struct error *err)
 		return uninstall(app, err);
 	if (given->status)
 		return show_status(app, err);
+	if (given->main)
+		return main_run(&app->deck,
+				&(struct main_order){ .name = given->incarnation,
+						      .grace_ms = given->grace * 1000,
+						      .is_fenced = given->fenced },
+				err);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr,
 			"Supervising the sessions below %s until Ctrl-C. To have the service manager do it: "
@@ -230,8 +253,24 @@ const struct command command_supervise = {
 	.arguments = "[USER]",
 	.summary = "restart sessions that end, also after a reboot",
 	OWN_OPTIONS,
+	.defaults = &defaults,
 	.instead = instead,
 	/* A supervisor that executes itself again must not miss signals that arrive meanwhile. */
 	.flags = KEEPS_SIGNALS | NEEDS_DECK | HAS_JSON,
 	.run = cmd_supervise,
+};
+
+/* A file system that does not answer holds up this process, and not the main program. */
+static int cmd_beat(struct app *app, struct error *err)
+{
+	return main_beat(&app->deck, app->operands.items[0], err);
+}
+
+const struct command command_beat = {
+	.name = "beat",
+	.kind = COMMAND_INTERNAL,
+	.arguments = "ID",
+	.summary = "say in the state directory that its main program lives (it calls this)",
+	.flags = NEEDS_DECK,
+	.run = cmd_beat,
 };

@@ -4,8 +4,10 @@
 #include "base/fsutil.h"
 #include "base/helper.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/nearest.h"
 #include "engine/deck/agentfiles.h"
+#include "engine/deck/incarnation.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -167,6 +169,26 @@ static void settle_runtime(struct deck *deck)
 	paths->user_runtime = TAKE_PTR(usual);
 }
 
+bool deck_join_main(struct deck *deck)
+{
+	cleanup_incarnation struct incarnation incarnation = { 0 };
+	cleanup_error struct error err = { 0 };
+	const int r = incarnation_read(deck->paths.state, &incarnation, &err);
+	if (r < 0)
+		deck_warn(deck, "%s", err.message);
+	if (r != 0 || incarnation.is_over || !incarnation_is_here(&incarnation))
+		return false;
+	machine_adopt(incarnation.host);
+	free(deck->paths.direct);
+	deck->paths.direct = path_join(incarnation.runtime, "run");
+	free(deck->spawner);
+	deck->spawner = path_join(incarnation.runtime, INCARNATION_SOCKET);
+	deck->settings.tmux.launch_in_user_scope = OFF;
+	deck->settings.tmux.linger = OFF;
+	deck->settings.supervise_auto = false;
+	return true;
+}
+
 const char *deck_env_instance(void)
 {
 	const char *id = getenv(ENV_INSTANCE);
@@ -226,6 +248,7 @@ static int open_deck(const char *profile, const char *component, enum strictness
 		deck.config_problem = xstrdup(problem.message);
 		read_kept_settings(&deck);
 	}
+	(void)deck_join_main(&deck);
 	open_log(&deck, component);
 	if (deck.config_problem)
 		log_error("%s (using %s)", deck.config_problem, deck_config_in_use(&deck));
@@ -266,6 +289,7 @@ void deck_close(struct deck *deck)
 	settings_free(&deck->settings);
 	paths_free(&deck->paths);
 	strvec_clear(&deck->warnings);
+	free(deck->spawner);
 	free(deck->profile);
 	free(deck->program);
 	free(deck->gate);

@@ -48,6 +48,9 @@ struct deck {
 	struct settings settings;
 	/* XDG_RUNTIME_DIR, when it is unusable and another is in use; else NULL */
 	char *unusable_runtime;
+	/* The socket of the main program (incarnation.h), which starts what outlives a command;
+	 * NULL: this is no host of one. */
+	char *spawner;
 	char *profile;
 	char *program; /* absolute path of agentdeck itself */
 	/* absolute paths of agentdeck-gate, agentdeck-watch, agentdeck-bell and agentdeck-view */
@@ -123,6 +126,10 @@ int deck_each_profile(const struct deck *deck, deck_profile_handler handler, voi
  * that are not agentdeck's.  ERROR_NOT_FOUND: no profile has this name.  ERROR_BUSY: another
  * agentdeck holds its lock. */
 int deck_remove_profile(const struct deck *deck, const char *name, struct error *err);
+
+/* Whether a main program holds this host.  Its runs need neither a user manager nor a login: they
+ * are its own, and end with it.  Call it again after the record has changed. */
+bool deck_join_main(struct deck *deck);
 
 /* The instance of the deck's profile.  ERROR_NOT_FOUND: it was removed. */
 int deck_load(struct deck *deck, const char *base, struct instance **ret, struct error *err);

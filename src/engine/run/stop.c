@@ -150,6 +150,22 @@ int lifecycle_stop(struct deck *deck, const char *base, const struct stop_order 
 	return lifecycle_stop_locked(&operation, ret_was_running, err);
 }
 
+int lifecycle_rest(struct deck *deck, const char *base, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	bool was_running;
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	const struct instance *instance = operation.instance;
+	if (instance->desired != DESIRED_RUNNING || !instance->run.socket ||
+	    run_relation(&instance->run) != MACHINE_THIS_BOOT)
+		return 0;
+	if (lifecycle_end_locked(&operation, EVENT_RESTART_WANTED, &was_running, err) < 0)
+		return -1;
+	log_info("ended with its host: it comes back with the next one");
+	return operation_save(&operation, err);
+}
+
 /* While its session is there, so that who cannot remove it can try again. */
 static int forget_hint(struct deck *deck, const char *id, struct error *err)
 {

@@ -23,6 +23,11 @@ struct stop_order {
 int lifecycle_stop(struct deck *deck, const char *base, const struct stop_order *order,
 		   bool *ret_was_running, struct error *err);
 
+/* End the run in order, because its host is about to end: it is to run again, and the next
+ * incarnation of the host starts it, as it finishes a restart.  One that does not run, or is to
+ * stop, is left alone. */
+int lifecycle_rest(struct deck *deck, const char *base, struct error *err);
+
 enum removal {
 	REMOVE_ANYWAY, /* stop it first */
 	/* refuse one that runs, or may run, or whose agent runs in its background: ERROR_INVALID */

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/spawner.h"
 #include "driver/tmux/tmux.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
@@ -103,14 +104,23 @@ static int start_gate(struct deck *deck, const struct instance *instance, const 
 	tmux_start_argv(instance->run.socket, &options, &argv);
 	environment_build(deck, instance, agent, &environment);
 	tmux_hide_bus(&environment);
+	cleanup_close int spawner = -1;
+	if (deck->spawner && spawner_connect(deck->spawner, &spawner, err) < 0)
+		return error_prefix(
+			err,
+			"the main program of this host does not answer; start it with agentdeck supervise --main");
 	const struct child_request request = {
 		.argv = (const char *const *)argv.items,
 		.environment = environment.items,
 		.directory = cwd,
 		.gate = true,
 		.new_session = true,
+		/* The tree of a command can be killed: a step of a job is, with its end. */
+		.spawner = spawner < 0 ? 0 : spawner,
 	};
 	int r = child_start(&request, ret, err);
+	if (r == 0)
+		(void)TAKE_FD(spawner);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is missing: install agentdeck again",
 				 deck->gate);

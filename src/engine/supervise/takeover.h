@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How a main program comes by its state directory, and leaves it.
+ */
+#pragma once
+
+#include "base/fsutil.h"
+#include "engine/deck/deck.h"
+#include "engine/deck/incarnation.h"
+
+struct takeover_order {
+	const char *name; /* what the engine calls this incarnation, or NULL */
+	bool is_fenced;   /* the engine runs no two at once */
+};
+
+/* Take the lock, wait until the last incarnation is proven gone, and write the new one.
+ * ERROR_BUSY: the other one lives, or nothing can prove that it is gone.  TAKEOVER_ENDED: a signal
+ * came meanwhile.  The lock and *ret are the caller's. */
+enum { TAKEOVER_DONE = 1, TAKEOVER_ENDED = 2 };
+int takeover(struct deck *deck, const struct takeover_order *order, struct fs_lock *ret_lock,
+	     struct incarnation *ret, struct error *err);
+
+/* No process of this incarnation is left. */
+int takeover_end(const struct deck *deck, const char *id, struct error *err);
+/* Its runtime directory, as far as it is empty. */
+void takeover_remove_runtime(const char *runtime);

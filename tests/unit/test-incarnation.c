@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The identity of a host that an engine makes, and when its next incarnation may start.
+ */
+#include "unit/scratch.h"
+
+#include "base/machine.h"
+#include "engine/deck/incarnation.h"
+
+#define OTHER_BOOT "11111111-2222-4333-8444-555555555555"
+#define HOST       "0f0e0d0c-6dba-4234-a02f-8f88aba66dbb"
+
+static struct incarnation of_here(void)
+{
+	const struct machine_stamp stamp = machine_stamp();
+	return (struct incarnation){ .host = (char *)HOST,
+				     .id = (char *)"a",
+				     .boot_id = (char *)stamp.boot_id,
+				     .pid_namespace = (char *)stamp.pid_namespace,
+				     .runtime = (char *)"/tmp/agentdeck-a" };
+}
+
+static void what_is_written_is_read(void **state UNUSED)
+{
+	struct incarnation written = of_here();
+	written.name = (char *)"pod";
+	written.beat = 7;
+	written.is_leased = true;
+	cleanup_incarnation struct incarnation read = { 0 };
+	assert_int_equal(incarnation_read(scratch, &read, NULL), INCARNATION_NONE);
+	assert_int_equal(incarnation_write(scratch, &written, NULL), 0);
+	assert_int_equal(incarnation_read(scratch, &read, NULL), 0);
+	assert_string_equal(read.host, HOST);
+	assert_string_equal(read.name, "pod");
+	assert_null(read.machine);
+	assert_int_equal(read.beat, 7);
+	assert_true(read.is_leased && !read.is_over && !read.is_first);
+	assert_true(incarnation_is_here(&read));
+}
+
+static void a_successor_waits_until_the_other_is_proven_gone(void **state UNUSED)
+{
+	const struct incarnation none = { 0 };
+	struct incarnation before = of_here();
+	assert_int_equal(incarnation_wait_s(&none, false), 0);
+	/* Of this namespace: its processes can be seen. */
+	assert_int_equal(incarnation_wait_s(&before, false), 0);
+	/* The kernel has ended its PID 1. */
+	before.pid_namespace = (char *)"4026532178:57341";
+	assert_int_equal(incarnation_wait_s(&before, false), INCARNATION_UNKNOWN);
+	before.is_first = true;
+	assert_int_equal(incarnation_wait_s(&before, false), INCARNATION_KILLED_S);
+	/* Another machine. */
+	before.boot_id = (char *)OTHER_BOOT;
+	assert_int_equal(incarnation_wait_s(&before, false), INCARNATION_UNKNOWN);
+	before.is_leased = true;
+	assert_int_equal(incarnation_wait_s(&before, false), INCARNATION_EXPIRED_S);
+	assert_true(INCARNATION_EXPIRED_S > INCARNATION_LEASE_S);
+	assert_int_equal(incarnation_wait_s(&before, true), 0);
+	before.is_over = true;
+	assert_int_equal(incarnation_wait_s(&before, false), 0);
+}
+
+/* The last one: this process keeps the id. */
+static void another_incarnation_of_an_adopted_host_has_ended(void **state UNUSED)
+{
+	struct machine_stamp run = machine_stamp();
+	const char *own = run.id;
+	run.pid_namespace = "1:1";
+	run.id = HOST;
+	assert_int_equal(machine_relation(&run), MACHINE_OTHER);
+	machine_adopt(HOST);
+	assert_string_equal(machine_id(), HOST);
+	assert_int_equal(machine_relation(&run), MACHINE_EARLIER_BOOT);
+	run.boot_id = OTHER_BOOT;
+	assert_int_equal(machine_relation(&run), MACHINE_EARLIER_BOOT);
+	run.pid_namespace = machine_pid_namespace();
+	run.boot_id = machine_stamp().boot_id;
+	assert_int_equal(machine_relation(&run), MACHINE_THIS_BOOT);
+	/* What ran there without the main program is not of this host. */
+	run.id = own;
+	run.pid_namespace = "1:1";
+	assert_int_equal(machine_relation(&run), MACHINE_OTHER);
+	run.id = NULL;
+	run.boot_id = OTHER_BOOT;
+	assert_int_equal(machine_relation(&run), MACHINE_OTHER);
+	assert_int_equal(machine_relation(&(struct machine_stamp){ 0 }), MACHINE_EARLIER_BOOT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_written_is_read, set_up, tear_down),
+		cmocka_unit_test(a_successor_waits_until_the_other_is_proven_gone),
+		cmocka_unit_test(another_incarnation_of_an_adopted_host_has_ended),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
