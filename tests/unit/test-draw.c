@@ -401,7 +401,7 @@ static void press(struct play *play, key_code key)
 	}
 	answer(ui, play->screen, &wish);
 	if (play->screen->replies && ui->search)
-		list_search_replies(ui->list, play->screen->replies);
+		list_search_replies(ui->list, 0, play->screen->replies);
 	peek(ui);
 }
 

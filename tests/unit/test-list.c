@@ -264,14 +264,14 @@ static void a_search_finds_replies(void **state UNUSED)
 		"[" FOUND("[\"zebra\"]") "," FOUND("[\"zebra\"]") ",{\"id\": \"gone\"}," FOUND(
 			"7") ", 1]",
 		items[3]->id, items[0]->id, items[1]->id);
-	list_search_replies(list, found);
-	list_search_replies(list, "");
-	list_search_replies(list, "{}");
+	list_search_replies(list, 0, found);
+	list_search_replies(list, 0, "");
+	list_search_replies(list, 0, "{}");
 	cleanup_free char *toy = NULL;
 	for (size_t i = 0; i < USUAL; i++)
 		if (streq(items[i]->title, "toy"))
 			toy = xasprintf("[" FOUND("[\"zebra\"]") "]", items[i]->id);
-	list_search_replies(list, toy);
+	list_search_replies(list, 0, toy);
 	check(list, ">-play| toy");
 	/* Another search begins without them. */
 	list_search(list, "zebra");

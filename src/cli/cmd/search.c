@@ -26,10 +26,12 @@ static void lower(char *text)
 static int read_words(const struct app *app, struct strvec *ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	for (size_t i = 0; i < app->operands.count; i++)
-		strbuf_addf(&text, "%s ", app->operands.items[i]);
-	if (!app->operands.count &&
-	    fs_read_fd(STDIN_FILENO, "standard input", INPUT_MAX, &text, err) < 0)
+	const struct strvec *operands = &app->operands;
+	const bool is_input = !operands->count ||
+			      (operands->count == 1 && streq(operands->items[0], "-"));
+	for (size_t i = 0; i < operands->count && !is_input; i++)
+		strbuf_addf(&text, "%s ", operands->items[i]);
+	if (is_input && fs_read_fd(STDIN_FILENO, "standard input", INPUT_MAX, &text, err) < 0)
 		return -1;
 	cleanup_free char *copy = xstrdup(strbuf_text(&text));
 	char *rest = copy;

@@ -10,6 +10,14 @@ struct seek {
 	struct loop_source *timer;
 	bool is_waiting, is_running;
 	unsigned number; /* of the search that was looked for last */
+	bool *asked;     /* the hosts that look now: a slow one gets the next search only */
+};
+
+/* A search on another host, which delays none here. */
+struct far_search {
+	struct seek *seek;
+	size_t host;
+	unsigned number;
 };
 
 static bool is_due(const struct seek *seek)
@@ -23,10 +31,47 @@ static void on_found(const struct child_result *result, const struct error *fail
 	struct seek *seek = context;
 	seek->is_running = false;
 	if (!is_due(seek) && result && result->exit_status == 0) {
-		list_search_replies(seek->errands->ui->list, strbuf_text(&result->output));
+		list_search_replies(seek->errands->ui->list, 0, strbuf_text(&result->output));
 		*seek->errands->is_changed = true;
 	}
 	seek_settle(seek);
+}
+
+static void on_found_there(const struct child_result *result, const struct error *failure UNUSED,
+			   void *context)
+{
+	cleanup_free struct far_search *search = context;
+	struct seek *seek = search->seek;
+	seek->asked[search->host] = false;
+	if (search->number != seek->errands->ui->searches || !result || result->exit_status != 0)
+		return;
+	list_search_replies(seek->errands->ui->list, search->host, strbuf_text(&result->output));
+	*seek->errands->is_changed = true;
+}
+
+static void look_there(struct seek *seek, size_t host)
+{
+	const char *name = list_host(seek->errands->ui->list, host)->name;
+	cleanup_strvec struct strvec words = { 0 };
+	struct far_search *search = xcalloc(1, sizeof(*search));
+	*search = (struct far_search){ seek, host, seek->number };
+	seek->asked[host] = true;
+	strvec_push_array(&words,
+			  (const char *const[]){ "-H", name, "search", "--json", "-", NULL });
+	const struct errand errand = { .words = &words,
+				       .input = seek->errands->ui->search,
+				       .timeout_ms = TIMEOUT_MS };
+	errand_start(seek->errands, &errand, on_found_there, search);
+}
+
+static void look_on_hosts(struct seek *seek)
+{
+	const struct list *list = seek->errands->ui->list;
+	if (!seek->asked && list_hosts(list))
+		seek->asked = xcalloc(list_hosts(list), sizeof(*seek->asked));
+	for (size_t i = 1; i < list_hosts(list); i++)
+		if (list_host(list, i)->condition == HOST_THERE && !seek->asked[i])
+			look_there(seek, i);
 }
 
 static void on_rest(void *context)
@@ -40,6 +85,7 @@ static void on_rest(void *context)
 	if (is_empty(seek->errands->ui->search))
 		return;
 	seek->is_running = true;
+	look_on_hosts(seek);
 	strvec_push_array(&words, (const char *const[]){ "search", "--json", NULL });
 	const struct errand errand = { .words = &words,
 				       .input = seek->errands->ui->search,
@@ -70,5 +116,6 @@ void seek_free(struct seek *seek)
 	if (!seek)
 		return;
 	loop_remove(seek->timer);
+	free(seek->asked);
 	free(seek);
 }

@@ -403,7 +403,7 @@ static unsigned words_in(const struct list *list, struct json_object *found)
 	return bits;
 }
 
-void list_search_replies(struct list *list, const char *text)
+void list_search_replies(struct list *list, size_t host, const char *text)
 {
 	cleanup_json struct json_object *array = NULL;
 	if (json_parse(text, strlen(text), "agentdeck search", &array, NULL) < 0 ||
@@ -411,7 +411,10 @@ void list_search_replies(struct list *list, const char *text)
 		return;
 	for (size_t i = 0; i < json_object_array_length(array); i++) {
 		struct json_object *found = json_object_array_get_idx(array, i);
-		struct item *item = list_find(list, json_get_string(found, "id", ""));
+		const char *id = json_get_string(found, "id", "");
+		cleanup_free char *name = host ? xasprintf("%s:%s", list->hosts[host].name, id)
+					       : xstrdup(id);
+		struct item *item = list_find(list, name);
 		if (item)
 			item->replied = words_in(list, found);
 	}

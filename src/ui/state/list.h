@@ -216,9 +216,9 @@ void list_search(struct list *list, const char *text);
 bool list_is_searched(const struct list *list);
 /* The words of that search, in lower case.  Borrowed. */
 const struct strvec *list_words(const struct list *list);
-/* In whose last reply are which words of that search, as `agentdeck search --json` prints.  A
- * word that is there counts as found. */
-void list_search_replies(struct list *list, const char *text);
+/* In whose last reply are which words of that search, as `agentdeck search --json` prints on this
+ * host. A word that is there counts as found. */
+void list_search_replies(struct list *list, size_t host, const char *text);
 void list_set_order(struct list *list, enum list_order order);
 void list_set_scope(struct list *list, enum list_scope scope);
 enum list_order list_order(const struct list *list);
