@@ -93,6 +93,10 @@ TEST(ContainerHasADockerInsideWithoutRoot)
 					    kept("%d", (int)inside.agent.pid))),
 		      "\nDOCKER_HOST=unix:///agentdeck/docker/docker.sock\n"),
 	       "the agent does not know of it");
+	ASSERT(strstr(machine_user_ok(WORDS("sh", "-c", "cat \"$1\"/2*.log", "sh",
+					    at_home(".local/state/agentdeck/logs"))),
+		      " sidecar: done "),
+	       "its start is no stage");
 	struct reply reply = deck(NULL, WORDS("session", "exec", inside.session.id, "--", "env"));
 	ASSERT(strstr(reply.output, "DOCKER_HOST=unix:///agentdeck/docker/docker.sock"),
 	       "a second command has:\n%s%s", reply.output, reply.errors);

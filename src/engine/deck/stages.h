@@ -20,7 +20,7 @@ enum stage {
 	STAGE_IMAGE,       /* build it */
 	STAGE_WORKSPACE,   /* the session's tree, its setup, the commands of the role */
 	STAGE_NETWORK,
-	STAGE_SIDECAR, /* containers beside it: there are none yet */
+	STAGE_SIDECAR, /* the Docker inside */
 	STAGE_CAPSULE, /* the container */
 	STAGE_WINDOW,
 	STAGE_COUNT

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "engine/deck/stages.h"
 #include "engine/place/container/mounting.h"
 #include "engine/place/container/resolve.h"
 
@@ -191,6 +192,7 @@ static int come_up(const struct ladder *ladder, struct error *err)
 		return -1;
 	if (runs)
 		return 0;
+	stages_enter(ladder->deck, STAGE_SIDECAR);
 	/* The socket of an earlier one, to which no one answers. */
 	(void)unlinkat(directory, NESTED_SOCKET, 0);
 	const int r = engine_start(ladder->engine, id, err);
