@@ -171,6 +171,38 @@ TEST(ContainerTakesItsDockerInsideAlong)
 	ASSERT(!*engine_say(ENGINE_DOCKER, WORDS("volume", "ls", "--quiet")), "a volume is left");
 }
 
+/* By the configuration, and by a change of a session whose container was freed. */
+TEST(ContainerGetsAndLosesADockerInside)
+{
+	struct inside inside;
+	begin(&inside);
+	struct reply early = deck(NULL, WORDS("session", "set", inside.session.id, "recipe.docker",
+					      "none"));
+	ASSERT(early.status != 0 && strstr(early.errors, "session eject"), "it ended with %d: %s",
+	       early.status, early.errors);
+	(void)deck_ok(NULL, WORDS("session", "eject", "--force", "--json", inside.session.id));
+	(void)deck_ok(NULL, WORDS("session", "set", "--json", inside.session.id, "recipe.docker",
+				  "none"));
+	assert_comes_back(&inside, NULL);
+	ASSERT(!container_state(ENGINE_DOCKER, nested_name(&inside)), "it has a Docker still");
+	ASSERT(!strstr(machine_root_ok(
+			       WORDS("cat", kept("/proc/%d/environ", (int)inside.agent.pid))),
+		       "DOCKER_HOST"),
+	       "the agent looks for it still");
+	(void)deck_ok(NULL, WORDS("session", "eject", "--force", "--json", inside.session.id));
+	(void)deck_ok(NULL, WORDS("session", "set", "--json", inside.session.id, "recipe.docker",
+				  "rootless"));
+	assert_comes_back(&inside, NULL);
+	put_image(&inside);
+	assert_works(&inside, "after a change");
+	(void)deck_ok(NULL, WORDS("remove", "--force", "--json", inside.session.id));
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
+		      "[container]\ndocker = \"rootless\"\n");
+	inside_begin(&inside, ENGINE_DOCKER);
+	ASSERT(streq(or_empty(container_state(ENGINE_DOCKER, nested_name(&inside))), "running"),
+	       "the configuration gives none");
+}
+
 TEST(ContainerHasNoDockerInsideWithPodman)
 {
 	engine_prepare(ENGINE_PODMAN, PLAIN_IMAGE);

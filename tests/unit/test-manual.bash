@@ -354,6 +354,7 @@ case_completion_knows_values() {
 		group) word=work/api ;;
 		agent) word=claude ;;
 		recipe.network) word=internal ;;
+		recipe.docker) word=rootless ;;
 		path | home | recipe.mount) [ "$(agentdeck help --complete -- set x "$field" '')" = directories ] || fail "values of $field"; continue ;;
 		command) [ "$(agentdeck help --complete -- set x "$field" '')" = programs ] || fail "values of $field"; continue ;;
 		title | notes | session-id | recipe.image | recipe.secret) continue ;; # a text; one that never had another conversation

@@ -5,6 +5,7 @@
 #include "unit/scratch.h"
 
 #include "engine/place/container/logins.h"
+#include "engine/place/container/nestedwish.h"
 #include "engine/place/container/resolve.h"
 
 #include <string.h>
@@ -100,14 +101,20 @@ static void a_docker_inside_is_named_to_what_runs_there(void **state UNUSED)
 	cleanup_recipe struct recipe *recipe = applied(
 		(struct texts){ .order = { .docker = "rootless" } });
 	assert_int_equal(recipe->docker, DOCKER_ROOTLESS);
+	nested_name(recipe, "base");
 	assert_string_equal(recipe->environment.items[0],
 			    "DOCKER_HOST=unix:///agentdeck/docker/docker.sock");
 	cleanup_recipe struct recipe *other = applied((struct texts){
 		.variable = "DOCKER_HOST=tcp://other", .order = { .docker = "rootless" } });
+	nested_name(other, "base");
+	nested_unname(other, "base");
 	assert_int_equal(other->environment.count, 1);
+	nested_unname(recipe, "base");
+	assert_int_equal(recipe->environment.count, 0);
 	cleanup_recipe struct recipe *none = applied(
 		(struct texts){ .order = { .docker = "none" } });
 	assert_int_equal(none->docker, DOCKER_NONE);
+	nested_name(none, "base");
 	assert_int_equal(none->environment.count, 0);
 }
 

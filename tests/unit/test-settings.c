@@ -222,8 +222,9 @@ static void a_container_has_what_the_nearest_group_says(void **state)
 	static const char text[] =
 		"[container]\nengine = 'podman'\nimage = 'debian:12'\n"
 		"enabled = true\nescapes = true\ncpus = 1.5\nmounts = ['~/a', '/b:/c:ro']\n"
+		"docker = 'rootless'\n"
 		"[groups.work.container]\nimage = 'work:1'\nauth = 'token'\n"
-		"[groups.'work/api'.container]\nnetwork = 'none'\n"
+		"[groups.'work/api'.container]\nnetwork = 'none'\ndocker = 'none'\n"
 		"enabled = false\nescapes = false\ncpus = '2'\nmounts = ['/d']\n"
 		"[groups.'work/api'.limits]\ntasks_max = 9\n";
 	cleanup_settings struct settings settings = { 0 };
@@ -237,11 +238,13 @@ static void a_container_has_what_the_nearest_group_says(void **state)
 	assert_int_equal(api.enabled, OFF);
 	assert_int_equal(api.escapes, OFF);
 	assert_string_equal(api.cpus, "2");
+	assert_string_equal(api.docker, "none");
 	assert_int_equal(api.mounts.count, 1);
 	struct container_defaults work = settings_container(&settings, "work");
 	assert_int_equal(work.enabled, ON);
 	assert_int_equal(work.escapes, ON);
 	assert_string_equal(work.cpus, "1.5");
+	assert_string_equal(work.docker, "rootless");
 	assert_string_equal(work.mounts.items[1], "/b:/c:ro");
 	struct container_defaults none = settings_container(&settings, NULL);
 	assert_string_equal(none.image, "debian:12");
@@ -319,7 +322,10 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 	assert_refused("[groups.a.container]\nimages = 'x'\n",
 		       "config.toml:2:1: unknown key \"groups.a.container.images\": a container "
 		       "has enabled, escapes, engine, image, network, auth, program, cpus, "
-		       "mounts, role, role_rights, role_env and logins");
+		       "docker, mounts, role, role_rights, role_env and logins");
+	assert_refused("[groups.a.container]\ndocker = 'rootful'\n",
+		       "config.toml:2:1: groups.a.container.docker is \"rootful\": choose "
+		       "\"rootless\" or \"none\"");
 	assert_refused("[container]\nrole = 'a/b'\n",
 		       "config.toml:2:1: container.role is \"a/b\": name a role of [roles], or an "
 		       "absolute path, which may start with \"~/\"");

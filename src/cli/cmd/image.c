@@ -10,6 +10,7 @@
 #include "cli/show/output.h"
 #include "engine/deck/stages.h"
 #include "engine/place/container/image.h"
+#include "engine/place/container/nestedwish.h"
 
 struct options {
 	const char *engine, *mirror;

@@ -21,9 +21,10 @@ static const struct command_option options[] = {
 };
 
 static const char *const field_names[] = {
-	"session-id",   "resume",       "restart",       "on-end",         "title",
-	"path",         "group",        "command",       "agent",          "notes",
-	"recipe.image", "recipe.mount", "recipe.secret", "recipe.network", "home",
+	"session-id",   "resume",        "restart",        "on-end",
+	"title",        "path",          "group",          "command",
+	"agent",        "notes",         "recipe.docker",  "recipe.image",
+	"recipe.mount", "recipe.secret", "recipe.network", "home",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
 static const char *const end_words[] = { "ask", "keep", "clean", "default" };
@@ -44,6 +45,8 @@ static const struct field {
 	{ lifecycle_set_command, { .kind = VALUE_PROGRAM } },
 	{ lifecycle_set_agent, { .kind = VALUE_AGENT } },
 	{ lifecycle_set_notes, { 0 } },
+	{ lifecycle_set_docker,
+	  { .words = container_docker_words, .count = ARRAY_SIZE(container_docker_words) } },
 	{ lifecycle_set_image, { 0 } },
 	{ lifecycle_set_mount, { .kind = VALUE_DIRECTORY } },
 	{ lifecycle_set_secret, { 0 } },
@@ -64,8 +67,8 @@ static int refuse_field(const char *name, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
 			 "unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
-			 "path, home, group, command, agent, notes, recipe.image, "
-			 "recipe.mount, recipe.secret, recipe.network)",
+			 "path, home, group, command, agent, notes, recipe.docker, "
+			 "recipe.image, recipe.mount, recipe.secret, recipe.network)",
 			 name);
 }
 

@@ -335,6 +335,7 @@ static int set_container(struct deck *deck, const char *base, struct setting *se
 		[CONTAINER_MOUNT] = "The next start makes a new container with it; " OLD_ONE,
 		[CONTAINER_SECRET] = "It is looked up at the next start",
 		[CONTAINER_NETWORK] = "The next start makes a container in it",
+		[CONTAINER_DOCKER] = "The next start makes a container with it",
 	};
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_error struct error others = { 0 };
@@ -372,6 +373,12 @@ int lifecycle_set_network(struct deck *deck, const char *base, struct setting *s
 			  struct error *err)
 {
 	return set_container(deck, base, setting, CONTAINER_NETWORK, err);
+}
+
+int lifecycle_set_docker(struct deck *deck, const char *base, struct setting *setting,
+			 struct error *err)
+{
+	return set_container(deck, base, setting, CONTAINER_DOCKER, err);
 }
 
 int lifecycle_set_notes(struct deck *deck, const char *base, struct setting *setting,

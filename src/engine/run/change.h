@@ -49,7 +49,7 @@ setting_function lifecycle_set_group;
 /* container_change(), from its next start, which for an image or a mount costs what was written in
  * the old container. */
 setting_function lifecycle_set_image, lifecycle_set_mount, lifecycle_set_secret,
-	lifecycle_set_network;
+	lifecycle_set_network, lifecycle_set_docker;
 /* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
 setting_function lifecycle_set_notes;
 /* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or

@@ -46,13 +46,14 @@ void settings_init(struct settings *ret)
 }
 
 /* The texts of [container]. */
-enum { CONTAINER_TEXTS = 8 };
+enum { CONTAINER_TEXTS = 9 };
 static char **container_text(struct container_defaults *defaults, size_t index)
 {
 	char **texts[CONTAINER_TEXTS] = { &defaults->engine,      &defaults->image,
 					  &defaults->network,     &defaults->auth,
 					  &defaults->program,     &defaults->cpus,
-					  &defaults->role_rights, &defaults->role };
+					  &defaults->role_rights, &defaults->role,
+					  &defaults->docker };
 	return texts[index];
 }
 
@@ -314,13 +315,14 @@ static int store_limits(const struct toml_document *document, const char *path,
 	return 0;
 }
 
-/* A text that is not empty and, for three of the keys, one of their words. */
+/* A text that is not empty and, for four of the keys, one of their words. */
 static int store_container_text(const struct toml_document *document, const struct toml_key *key,
 				struct json_object *value, void *field, struct error *err)
 {
 	enum recipe_login login;
 	enum recipe_program program;
 	enum recipe_rights rights;
+	enum recipe_docker docker;
 	int r = toml_store_string(document, key, value, field, err);
 	const char *text = r < 0 ? NULL : *(char **)field;
 	if (r < 0)
@@ -338,6 +340,9 @@ static int store_container_text(const struct toml_document *document, const stru
 		return toml_error(document, key->path, err,
 				  "%s is \"%s\": choose \"locked\", \"standard\" or \"open\"",
 				  key->path, text);
+	if (ends_with(key->path, ".docker") && !recipe_docker_parse(text, &docker))
+		return toml_error(document, key->path, err,
+				  "%s is \"%s\": choose \"rootless\" or \"none\"", key->path, text);
 	return 0;
 }
 
@@ -556,6 +561,7 @@ static const struct toml_key container_keys[] = {
 	CONTAINER_KEY("auth", store_container_text, auth),
 	CONTAINER_KEY("program", store_container_text, program),
 	CONTAINER_KEY("cpus", store_cpus, cpus),
+	CONTAINER_KEY("docker", store_container_text, docker),
 	CONTAINER_KEY("mounts", store_mounts, mounts),
 	CONTAINER_KEY("role", store_role, role),
 	CONTAINER_KEY("role_rights", store_container_text, role_rights),
@@ -579,8 +585,8 @@ static int store_container(const struct toml_document *document, const char *pat
 			return toml_error(
 				document, where, err,
 				"unknown key \"%s\": a container has enabled, escapes, engine, "
-				"image, network, auth, program, cpus, mounts, role, role_rights, "
-				"role_env and logins",
+				"image, network, auth, program, cpus, docker, mounts, role, "
+				"role_rights, role_env and logins",
 				where);
 		if (container_keys[i].store(document, &key, item,
 					    (char *)ret + container_keys[i].offset, err) < 0)
@@ -794,6 +800,8 @@ const struct toml_key settings_keys[] = {
 	    .about = "where the agent's program comes from: image or host", .example = "\"host\""),
 	KEY("container.cpus", store_cpus, container.cpus, .about = "how many processors it may use",
 	    .example = "2"),
+	KEY("container.docker", store_container_text, container.docker,
+	    .about = "a Docker of its own inside: rootless or none", .example = "\"rootless\""),
 	KEY("container.mounts", store_mounts, container.mounts,
 	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
 	KEY("container.role", store_role, container.role,

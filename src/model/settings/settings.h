@@ -25,6 +25,7 @@ struct container_defaults {
 	char *auth;             /* a word of recipe_login_parse() */
 	char *program;          /* a word of recipe_program_parse() */
 	char *cpus;             /* a text for recipe_cpus_parse() */
+	char *docker;           /* a word of recipe_docker_parse() */
 	char *role;             /* a name of [roles], or a path with "/" or "~/" first */
 	char *role_rights;      /* a word of recipe_rights_parse() */
 	struct strvec mounts;   /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */

@@ -11,6 +11,7 @@
 #include "base/program.h"
 #include "engine/place/alive.h"
 #include "engine/place/container/guest.h"
+#include "engine/place/container/nestedwish.h"
 #include "engine/place/container/resolve.h"
 #include "model/session/naming.h"
 
@@ -92,8 +93,9 @@ int container_exec(const struct instance *instance, const struct strvec *command
 	strvec_push_array(argv, (const char *const[]){ "--workdir", recipe->directory, "--user",
 						       recipe->user, "--env", "TERM=xterm-256color",
 						       NULL });
-	if (strvec_contains(&recipe->environment, NESTED_VARIABLE))
-		strvec_push_array(argv, (const char *const[]){ "--env", NESTED_VARIABLE, NULL });
+	for (size_t i = 0; i < recipe->environment.count; i++)
+		if (nested_is_variable(recipe->environment.items[i]))
+			strvec_pushf(argv, "--env=%s", recipe->environment.items[i]);
 	strvec_push_array(argv,
 			  (const char *const[]){ container, CAPSULE_PROGRAMS "/agentdeck-capsule",
 						 "exec", exec.ticket, NULL });

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/program.h"
 #include "driver/engine/engine.h"
+#include "engine/place/container/nestedwish.h"
 
 #include <errno.h>
 #include <poll.h>

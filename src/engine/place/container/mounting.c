@@ -3,7 +3,7 @@
 
 #include "engine/deck/home.h"
 #include "engine/place/container/guest.h"
-#include "engine/place/container/resolve.h"
+#include "engine/place/container/nestedwish.h"
 
 void mounting_clear(struct mounting *mounts)
 {

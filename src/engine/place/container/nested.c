@@ -5,7 +5,7 @@
 #include "base/fsutil.h"
 #include "engine/deck/stages.h"
 #include "engine/place/container/mounting.h"
-#include "engine/place/container/resolve.h"
+#include "engine/place/container/nestedwish.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -62,8 +62,7 @@ static void collect_mounts(const struct ladder *ladder, struct mounting *ret)
 
 static int create(const struct ladder *ladder, char **ret_id, struct error *err)
 {
-	static const char *const argv[] = { PROGRAM,
-					    "--host=unix://" NESTED_PLACE "/" NESTED_SOCKET,
+	static const char *const argv[] = { PROGRAM, "--host=" NESTED_HOST,
 					    "--data-root=" KEPT "/docker", NULL };
 	static const char *const variables[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 						 "HOME=" SCRATCH, "XDG_RUNTIME_DIR=" SCRATCH,
@@ -76,7 +75,7 @@ static int create(const struct ladder *ladder, char **ret_id, struct error *err)
 	cleanup_free char *name = name_of(ladder);
 	struct engine_facts facts;
 	if (engine_facts(ladder->engine, &facts, err) < 0 ||
-	    container_check_nested(ladder->engine, &facts, err) < 0)
+	    nested_check(ladder->engine, &facts, err) < 0)
 		return -1;
 	collect_mounts(ladder, &mounts);
 	strvec_push_array(&entrypoint, argv);

@@ -8,6 +8,7 @@
 #include "engine/deck/stages.h"
 #include "engine/place/container/build.h"
 #include "engine/place/container/logins.h"
+#include "engine/place/container/nestedwish.h"
 #include "engine/place/container/nesting.h"
 #include "engine/place/container/pull.h"
 
@@ -173,6 +174,17 @@ static int apply_network(const char *name, struct recipe *recipe, struct error *
 	return 0;
 }
 
+static int parse_docker(const char *text, enum recipe_docker *ret, struct error *err)
+{
+	cleanup_free char *shown = visible(text);
+	return recipe_docker_parse(text, ret)
+		       ? 0
+		       : error_set(err, ERROR_USAGE,
+				   "a Docker inside must be rootless or none, not '%s': with "
+				   "another one the agent could be root on this machine",
+				   shown);
+}
+
 static int apply_words(const struct container_order *order, struct recipe *recipe,
 		       struct error *err)
 {
@@ -187,14 +199,7 @@ static int apply_words(const struct container_order *order, struct recipe *recip
 		return error_set(err, ERROR_USAGE, "--program must be image or host, not '%s'",
 				 shown);
 	}
-	if (order->docker && !recipe_docker_parse(order->docker, &recipe->docker)) {
-		cleanup_free char *shown = visible(order->docker);
-		return error_set(err, ERROR_USAGE,
-				 "--docker must be rootless or none, not '%s': with another one "
-				 "the agent could be root on this machine",
-				 shown);
-	}
-	return 0;
+	return order->docker ? parse_docker(order->docker, &recipe->docker, err) : 0;
 }
 
 static int apply_all(const struct strvec *texts,
@@ -262,8 +267,6 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 	    apply_all(order->secrets, apply_secret, recipe, err) < 0 ||
 	    apply_all(order->cap_add, apply_capability, recipe, err) < 0)
 		return -1;
-	if (recipe->docker && !has_variable(&recipe->environment, NESTED_VARIABLE))
-		strvec_push(&recipe->environment, NESTED_VARIABLE);
 	return recipe->login == LOGIN_TOKEN ? logins_add_own(order->login, recipe, err) : 0;
 }
 
@@ -441,28 +444,6 @@ static char *user_of(const struct engine_facts *facts)
 	return xasprintf("%u:%u", (unsigned)geteuid(), (unsigned)getegid());
 }
 
-int container_check_nested(struct engine *engine, const struct engine_facts *facts,
-			   struct error *err)
-{
-	cleanup_engine_image struct engine_image image = { 0 };
-	const char *why = facts->kind != ENGINE_DOCKER ? "podman is the engine"
-			  : facts->is_rootless         ? "it runs without root's rights"
-			  : geteuid() == 0             ? "root's session has no other user for it"
-						       : NULL;
-	if (why)
-		return error_set(
-			err, ERROR_UNAVAILABLE,
-			"--docker rootless does not work here, since %s: use Docker of the "
-			"system as an ordinary user, or leave it out",
-			why);
-	const int r = engine_inspect_image(engine, NESTED_IMAGE, &image, err);
-	return r == ENGINE_ABSENT ? error_set(err, ERROR_NOT_FOUND,
-					      "docker has no image " NESTED_IMAGE
-					      ", which --docker rootless needs: make it with "
-					      "agentdeck image build-default --docker")
-				  : r;
-}
-
 /* configured: the engine of the configuration, or NULL. */
 static int ask_engine(struct deck *deck, const struct container_order *order,
 		      const char *configured, struct recipe *recipe, struct error *err)
@@ -481,7 +462,7 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	recipe->tls = TAKE_PTR(address.tls);
 	recipe->context = TAKE_PTR(address.context);
 	recipe->user = user_of(&facts);
-	if (recipe->docker && container_check_nested(engine, &facts, err) < 0)
+	if (recipe->docker && nested_check(engine, &facts, err) < 0)
 		return -1;
 	if (!recipe->build)
 		return choose_image(deck, engine, order, recipe, err);
@@ -683,11 +664,12 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	whole.auth = logins_how(&logins, agent->name);
 	whole.program = or_else(order->program, defaults.program);
 	whole.cpus = or_else(order->cpus, defaults.cpus);
-	whole.docker = or_else(order->docker, role ? role->docker : NULL);
+	whole.docker = or_else(order->docker, defaults.docker);
 	if (role) {
 		whole.image = role->image;
 		whole.network = or_else(whole.network, role->network);
 		whole.cpus = or_else(whole.cpus, role->cpus);
+		whole.docker = or_else(whole.docker, role->docker);
 	}
 	whole.mounts = &lists.mounts;
 	whole.environment = &lists.environment;
@@ -715,6 +697,7 @@ struct recipe *container_copy(const struct deck *deck, const struct instance *li
 {
 	struct recipe *recipe = recipe_copy(like->recipe);
 	recipe_drop_tree_mounts(recipe);
+	nested_unname(recipe, like->base);
 	container_limit(deck, instance, recipe);
 	return recipe;
 }
@@ -731,6 +714,7 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 	recipe->keep_tag = xasprintf("agentdeck/keep:%s", instance->base);
 	if (recipe->build)
 		replace_string(&recipe->image, recipe->keep_tag);
+	nested_name(recipe, instance->base);
 	recipe_free(instance->recipe);
 	instance->recipe = recipe;
 }
@@ -786,22 +770,48 @@ static int change_mount(const struct deck *deck, const char *id, const char *tex
 	return 0;
 }
 
+static int check_free(const struct instance *instance, const char *why, struct error *err)
+{
+	cleanup_free char *title = visible(instance->title);
+	return instance_has_container(instance)
+		       ? error_set(err, ERROR_INVALID,
+				   "%s has a container %s: free it first with agentdeck session "
+				   "eject, which keeps what resumes",
+				   title, why)
+		       : 0;
+}
+
 /* One of its own has the same name with a way out and without. */
 static int change_network(const char *text, struct instance *instance, struct error *err)
 {
-	if (!instance_has_container(instance))
-		return apply_network(text, instance->recipe, err);
-	cleanup_free char *title = visible(instance->title);
-	return error_set(err, ERROR_INVALID,
-			 "%s has a container in its network: free it first with agentdeck session "
-			 "eject, which keeps what resumes",
-			 title);
+	return check_free(instance, "in its network", err) < 0
+		       ? -1
+		       : apply_network(text, instance->recipe, err);
+}
+
+/* The Docker inside goes with the container beside which it was made. */
+static int change_docker(const char *text, struct instance *instance, struct error *err)
+{
+	struct recipe *recipe = instance->recipe;
+	cleanup_engine struct engine *engine = NULL;
+	struct engine_facts facts;
+	enum recipe_docker docker;
+	if (parse_docker(text, &docker, err) < 0 ||
+	    check_free(instance, "with the Docker inside that it has now", err) < 0 ||
+	    (docker &&
+	     (container_open_engine(recipe, &engine, err) < 0 ||
+	      engine_facts(engine, &facts, err) < 0 || nested_check(engine, &facts, err) < 0)))
+		return -1;
+	nested_unname(recipe, instance->base);
+	recipe->docker = docker;
+	nested_name(recipe, instance->base);
+	return 0;
 }
 
 int container_change(const struct deck *deck, struct instance *instance, enum container_part part,
 		     const char *text, struct error *err)
 {
-	static const char *const names[] = { "image", "mounts", "secrets", "network" };
+	static const char *const names[] = { "image", "mounts", "secrets", "network", "Docker" };
 	struct recipe *recipe = instance->recipe;
 	if (!recipe)
 		return error_set(err, ERROR_INVALID,
@@ -810,5 +820,6 @@ int container_change(const struct deck *deck, struct instance *instance, enum co
 	return part == CONTAINER_IMAGE     ? change_image(text, recipe, err)
 	       : part == CONTAINER_MOUNT   ? change_mount(deck, instance->id, text, recipe, err)
 	       : part == CONTAINER_NETWORK ? change_network(text, instance, err)
+	       : part == CONTAINER_DOCKER  ? change_docker(text, instance, err)
 					   : apply_secret(text, recipe, err);
 }

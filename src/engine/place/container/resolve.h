@@ -15,14 +15,6 @@
 #define CONTAINER_DEFAULT_IMAGE      CONTAINER_DEFAULT_REPOSITORY ":" CONTAINER_DEFAULT_TAG
 #define CONTAINER_IMAGE_PROGRAM      "mmdebstrap" /* makes it */
 
-/* The image of a Docker inside (nested.h), where its socket is in there, and what says so to
- * programs. */
-#define NESTED_REPOSITORY "agentdeck/docker"
-#define NESTED_IMAGE      NESTED_REPOSITORY ":" CONTAINER_DEFAULT_TAG
-#define NESTED_PLACE      "/agentdeck/docker"
-#define NESTED_SOCKET     "docker.sock"
-#define NESTED_VARIABLE   "DOCKER_HOST=unix://" NESTED_PLACE "/" NESTED_SOCKET
-
 /* The options of the command line.  NULL: not given.  All borrowed. */
 struct container_order {
 	const char *engine;               /* "docker", "podman", a URL */
@@ -66,11 +58,6 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 int container_resolve(struct deck *deck, const struct container_order *order,
 		      const struct instance *instance, struct recipe **ret, struct error *err);
 
-/* Can this engine have a Docker inside, and has it the image?  ERROR_UNAVAILABLE,
- * ERROR_NOT_FOUND. */
-int container_check_nested(struct engine *engine, const struct engine_facts *facts,
-			   struct error *err);
-
 /* Only what is the agent's: its program, login and secrets, for a guest (guest.h).
  * *ret_asks_program: the order, or the configuration, says where the program is. */
 int container_resolve_agent(struct deck *deck, const struct container_order *order,
@@ -112,8 +99,14 @@ int container_open_engine(const struct recipe *recipe, struct engine **ret, stru
 
 /* What a change names: an image of the same engine; "SOURCE[:TARGET][:ro]" in place of the mount at
  * this target, or a new one; "NAME[=SOURCE]" in place of the secret of this name, or a new one; a
- * network, while there is no container. */
-enum container_part { CONTAINER_IMAGE, CONTAINER_MOUNT, CONTAINER_SECRET, CONTAINER_NETWORK };
+ * network or a word of recipe_docker_parse(), while there is no container. */
+enum container_part {
+	CONTAINER_IMAGE,
+	CONTAINER_MOUNT,
+	CONTAINER_SECRET,
+	CONTAINER_NETWORK,
+	CONTAINER_DOCKER,
+};
 /* Change the recipe of the instance; on an error it is as it was.  ERROR_INVALID: the instance has
  * none, or may not mount that. */
 int container_change(const struct deck *deck, struct instance *instance, enum container_part part,
