@@ -171,6 +171,79 @@ TEST(ContainerTakesItsDockerInsideAlong)
 	ASSERT(!*engine_say(ENGINE_DOCKER, WORDS("volume", "ls", "--quiet")), "a volume is left");
 }
 
+/* What the agent's programs need is in its environment, and no one else gets in. */
+static const char *const names_of_tcp[] = {
+	"DOCKER_HOST=tcp://%s:2376",
+	"DOCKER_TLS_VERIFY=1",
+	"DOCKER_CERT_PATH=/agentdeck/certificates",
+	"AGENTDECK_DIND_HOSTNAME=%s",
+	"DOCKER_TLS_SAN=%s",
+	"NO_PROXY=%s",
+	"no_proxy=%s",
+	"TESTCONTAINERS_HOST_OVERRIDE=%s",
+};
+
+/* Docker's program of this machine, in the network of the session. */
+static struct answer say_over_tcp(const struct inside *inside, const char *const *words)
+{
+	struct strvec *argv = kept_vector();
+	const struct process first = container_process(ENGINE_DOCKER, inside->name);
+	strvec_push_array(argv, WORDS("nsenter", "--net", "--target", kept("%d", (int)first.pid),
+				      "timeout", "60", "docker", "-H", "tcp://localhost:2376"));
+	strvec_push_array(argv, words);
+	return machine_root((const char *const *)argv->items);
+}
+
+TEST(ContainerHasADockerInsideOverTcp)
+{
+	struct inside inside;
+	engine_prepare_nested(ENGINE_DOCKER);
+	inside_begin_with(&inside, ENGINE_DOCKER, NULL, WORDS("--docker-tcp"));
+	const char *said = machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' </proc/$1/environ",
+						 "sh", kept("%d", (int)inside.agent.pid)));
+	for (size_t i = 0; i < ARRAY_SIZE(names_of_tcp); i++) {
+		const char *at = strstr(names_of_tcp[i], "%s");
+		const char *line = at ? kept("\n%.*s%s%s\n", (int)(at - names_of_tcp[i]),
+					     names_of_tcp[i], nested_name(&inside), at + 2)
+				      : kept("\n%s\n", names_of_tcp[i]);
+		ASSERT(strstr(said, line), "no %s in:\n%s", line, said);
+	}
+	struct reply hosts = deck(NULL, WORDS("session", "exec", inside.session.id, "--", "cat",
+					      "/etc/hosts"));
+	ASSERT(strstr(hosts.output, kept("127.0.0.1\t%s", nested_name(&inside))),
+	       "its name is not known:\n%s%s", hosts.output, hosts.errors);
+	const char *certificates = at_home(
+		kept(".local/state/agentdeck/default/%s/users/certificates", inside.name));
+	const char *const trusted[] = { "--tlsverify",
+					"--tlscacert",
+					kept("%s/ca.pem", certificates),
+					"--tlscert",
+					kept("%s/cert.pem", certificates),
+					"--tlskey",
+					kept("%s/key.pem", certificates),
+					"info",
+					"--format",
+					"{{.SecurityOptions}}",
+					NULL };
+	struct answer answer = say_over_tcp(&inside, trusted);
+	ASSERT(answer.status == 0 && strstr(answer.output, "rootless"), "it ended with %d: %s%s",
+	       answer.status, answer.output, answer.errors);
+	struct answer stranger = say_over_tcp(&inside, WORDS("--tls", "info"));
+	ASSERT(stranger.status != 0 || strstr(stranger.output, "ERROR"),
+	       "one without the certificate gets in: %s", stranger.output);
+	put_image(&inside);
+	assert_works(&inside, "over its socket");
+	ASSERT(machine_user(WORDS("docker", "exec", inside.name, "/bin/sh", "-c",
+				  "echo x >/agentdeck/certificates/ca.pem"))
+			       .status != 0,
+	       "the agent can write the certificates");
+	(void)engine_say(ENGINE_DOCKER, WORDS("rm", "--force", inside.name));
+	await_end(&inside);
+	assert_comes_back(&inside, NULL);
+	answer = say_over_tcp(&inside, trusted);
+	ASSERT(answer.status == 0, "by tier 2: %s", answer.errors);
+}
+
 /* By the configuration, and by a change of a session whose container was freed. */
 TEST(ContainerGetsAndLosesADockerInside)
 {

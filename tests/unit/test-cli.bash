@@ -1753,12 +1753,13 @@ case_container_recipe() {
 	refused 64 'choose default, none' session set a recipe.network 'a b'
 	# A Docker inside: this engine lacks its image, and root has none
 	must session set a recipe.docker none
-	refused 64 'rootless or none' session set a recipe.docker privileged
+	refused 64 'rootless-tcp or none' session set a recipe.docker privileged
 	run session set a recipe.docker rootless
 	[ "$status" != 0 ] && grep -q 'a Docker inside' "$home/err" || fail "docker: $status $(<"$home/err")"
 	printf 'docker = "rootless"\n' >>"$home/deck/config.toml"
 	run add . -t docker --agent demo --container
 	[ "$status" != 0 ] && grep -q 'a Docker inside' "$home/err" || fail "[container] docker: $status $(<"$home/err")"
+	refused 64 'leave one of them out' add . -t docker --agent demo --container --docker none --docker-tcp
 	must add . -t docker --agent demo --container --docker none
 	must remove docker --force
 	sed -i '/^docker = /d' "$home/deck/config.toml"

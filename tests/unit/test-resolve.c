@@ -111,6 +111,17 @@ static void a_docker_inside_is_named_to_what_runs_there(void **state UNUSED)
 	assert_int_equal(other->environment.count, 1);
 	nested_unname(recipe, "base");
 	assert_int_equal(recipe->environment.count, 0);
+	cleanup_recipe struct recipe *tcp = applied((struct texts){
+		.variable = "NO_PROXY=mine", .order = { .docker = "rootless-tcp" } });
+	nested_name(tcp, "ad-1-x-demo");
+	cleanup_free char *names = strvec_join(&tcp->environment, " ");
+	assert_string_equal(names, "NO_PROXY=mine DOCKER_HOST=tcp://ad-1-x-demo-dind:2376 "
+				   "DOCKER_TLS_VERIFY=1 DOCKER_CERT_PATH=/agentdeck/certificates "
+				   "AGENTDECK_DIND_HOSTNAME=ad-1-x-demo-dind "
+				   "DOCKER_TLS_SAN=ad-1-x-demo-dind no_proxy=ad-1-x-demo-dind "
+				   "TESTCONTAINERS_HOST_OVERRIDE=ad-1-x-demo-dind");
+	nested_unname(tcp, "ad-1-x-demo");
+	assert_int_equal(tcp->environment.count, 1);
 	cleanup_recipe struct recipe *none = applied(
 		(struct texts){ .order = { .docker = "none" } });
 	assert_int_equal(none->docker, DOCKER_NONE);
@@ -150,7 +161,7 @@ static void what_makes_no_sense_is_refused_with_what_to_do(void **state UNUSED)
 		{ { .order = { .auth = "magic" } }, ERROR_USAGE, "sync, token or ignore" },
 		{ { .order = { .program = "x" } }, ERROR_USAGE, "image or host" },
 		{ { .order = { .docker = "privileged" } }, ERROR_USAGE, "root on this machine" },
-		{ { .order = { .docker = "rootful" } }, ERROR_USAGE, "rootless or none" },
+		{ { .order = { .docker = "rootful" } }, ERROR_USAGE, "rootless-tcp or none" },
 		{ { .order = { .auth = "token" } }, ERROR_USAGE, "--secret NAME" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

@@ -325,7 +325,7 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 		       "docker, mounts, role, role_rights, role_env and logins");
 	assert_refused("[groups.a.container]\ndocker = 'rootful'\n",
 		       "config.toml:2:1: groups.a.container.docker is \"rootful\": choose "
-		       "\"rootless\" or \"none\"");
+		       "\"rootless\", \"rootless-tcp\" or \"none\"");
 	assert_refused("[container]\nrole = 'a/b'\n",
 		       "config.toml:2:1: container.role is \"a/b\": name a role of [roles], or an "
 		       "absolute path, which may start with \"~/\"");

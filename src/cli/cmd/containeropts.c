@@ -5,7 +5,7 @@ const char *const container_engine_words[2] = { "docker", "podman" };
 const char *const container_auth_words[3] = { "sync", "token", "ignore" };
 const char *const container_program_words[2] = { "image", "host" };
 const char *const container_network_words[4] = { "default", "none", "internal", "shared" };
-const char *const container_docker_words[2] = { "rootless", "none" };
+const char *const container_docker_words[3] = { "rootless", "rootless-tcp", "none" };
 
 int container_read_options(const struct container_options *options, bool is_default,
 			   struct container_order *ret, struct error *err)
@@ -32,6 +32,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 		{ "--cpus", options->cpus },
 		{ "--cap-add", options->cap_add.count },
 		{ "--docker", options->docker },
+		{ "--docker-tcp", options->docker_tcp },
 		{ "--auth", options->logins.count },
 		{ "--program", options->program },
 		{ "--secret", options->secrets.count },
@@ -52,6 +53,9 @@ int container_read_options(const struct container_options *options, bool is_defa
 	if (options->within && (options->is_wished || options->is_refused))
 		return error_set(err, ERROR_USAGE, "--in and %s exclude each other: choose one",
 				 options->is_wished ? "--container" : "--no-container");
+	if (options->docker && options->docker_tcp)
+		return error_set(err, ERROR_USAGE,
+				 "--docker-tcp is --docker rootless-tcp: leave one of them out");
 	if (role && (options->image || options->build))
 		return error_set(err, ERROR_USAGE, "a role names its image: leave %s or %s out",
 				 role, options->image ? "--image" : "--build");
@@ -72,7 +76,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 		.logins = &options->logins,
 		.program = options->program,
 		.cpus = options->cpus,
-		.docker = options->docker,
+		.docker = options->docker_tcp ? "rootless-tcp" : options->docker,
 		.mounts = &options->mounts,
 		.environment = &options->environment,
 		.secrets = &options->secrets,

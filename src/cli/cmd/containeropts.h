@@ -11,7 +11,7 @@ struct container_options {
 	bool is_wished;     /* --container */
 	bool is_refused;    /* --no-container */
 	const char *within; /* --in */
-	bool pull;
+	bool pull, docker_tcp;
 	const char *engine, *image, *build, *role, *devcontainer, *network, *program, *cpus,
 		*docker;
 	struct strvec mounts, environment, secrets, logins, cap_add;
@@ -63,8 +63,11 @@ struct container_options {
 		  TO_WORD(member.network, container_network_words) },                              \
 		{ 0, "cpus", "N", "how many processors it may use, such as 1.5",                   \
 		  TO_TEXT(member.cpus) },                                                          \
-		{ 0, "docker", "HOW", "a Docker of its own inside: rootless, or none",             \
+		{ 0, "docker", "HOW",                                                              \
+		  "a Docker of its own inside: rootless, rootless-tcp or none",                    \
 		  TO_WORD(member.docker, container_docker_words) },                                \
+		{ 0, "docker-tcp", NULL, "the same as --docker rootless-tcp: over TCP, with TLS",  \
+		  TO_FLAG(member.docker_tcp) },                                                    \
 	{                                                                                          \
 		0, "cap-add", "CAPABILITY", "a capability that it keeps; it has none by itself",   \
 			TO_LIST(member.cap_add)                                                    \
@@ -75,7 +78,7 @@ extern const char *const container_engine_words[2];
 extern const char *const container_auth_words[3];
 extern const char *const container_program_words[2];
 extern const char *const container_network_words[4];
-extern const char *const container_docker_words[2];
+extern const char *const container_docker_words[3];
 
 /* What the options say, borrowed from them.  is_default: without a word about it the session lives
  * in a container.  ERROR_USAGE: an option does not go with where it is to live.

@@ -239,6 +239,8 @@ static struct json_object *make_host_config(const struct container_wish *wish)
 		json_set_int(host, "PidsLimit", wish->pids);
 	if (wish->cpus > 0)
 		json_set_int(host, "NanoCpus", (int64_t)(wish->cpus * 1e9));
+	if (wish->extra_host)
+		add_words(host, "ExtraHosts", wish->extra_host);
 	if (wish->keep_id)
 		json_set_string(host, "UsernsMode", "keep-id");
 	if (wish->nest)

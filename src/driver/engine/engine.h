@@ -124,6 +124,7 @@ struct container_wish {
 	const struct strvec *cap_add;
 	int64_t memory, pids; /* 0: none */
 	double cpus;
+	const char *extra_host;            /* "NAME:ADDRESS", for /etc/hosts */
 	bool keep_id;                      /* podman rootless: the user's own id inside */
 	const struct container_nest *nest; /* in place of network and cap_add */
 };

@@ -46,7 +46,7 @@ void role_add_volume(struct reading *reading, const char *text);
 void role_read_mounts(struct reading *reading, struct json_object *value);
 void role_add_capability(struct reading *reading, const char *name);
 void role_add_network(struct reading *reading, const char *name);
-/* "none", "rootless" */
+/* A word of recipe_docker_parse(). */
 void role_add_docker(struct reading *reading, const char *how);
 
 /* ---- role-args.c ---- */

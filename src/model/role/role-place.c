@@ -231,8 +231,8 @@ void role_add_docker(struct reading *reading, const char *how)
 	enum recipe_docker docker;
 	if (!recipe_docker_parse(how, &docker)) {
 		role_find(reading, ROLE_REFUSED,
-			  "%s: a Docker inside is \"rootless\", since the agent could be root on "
-			  "this machine with another one",
+			  "%s: a Docker inside is \"rootless\" or \"rootless-tcp\", since the "
+			  "agent could be root on this machine with another one",
 			  how);
 		return;
 	}

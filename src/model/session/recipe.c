@@ -164,6 +164,7 @@ static const char *const login_words[] = {
 static const char *const docker_words[] = {
 	[DOCKER_NONE] = "none",
 	[DOCKER_ROOTLESS] = "rootless",
+	[DOCKER_ROOTLESS_TCP] = "rootless-tcp",
 	NULL,
 };
 

@@ -35,6 +35,7 @@ enum recipe_login {
 enum recipe_docker {
 	DOCKER_NONE,
 	DOCKER_ROOTLESS,
+	DOCKER_ROOTLESS_TCP, /* also over TCP, with TLS */
 };
 
 /* What a role may ask its user for (docs/roles.md). */
@@ -199,7 +200,7 @@ bool recipe_is_root(const struct recipe *recipe);
 bool recipe_program_parse(const char *name, enum recipe_program *ret);
 const char *recipe_login_name(enum recipe_login login);
 bool recipe_login_parse(const char *name, enum recipe_login *ret);
-/* "none", "rootless" */
+/* "none", "rootless", "rootless-tcp" */
 const char *recipe_docker_name(enum recipe_docker docker);
 bool recipe_docker_parse(const char *name, enum recipe_docker *ret);
 bool recipe_rights_parse(const char *name, enum recipe_rights *ret);

@@ -342,7 +342,9 @@ static int store_container_text(const struct toml_document *document, const stru
 				  key->path, text);
 	if (ends_with(key->path, ".docker") && !recipe_docker_parse(text, &docker))
 		return toml_error(document, key->path, err,
-				  "%s is \"%s\": choose \"rootless\" or \"none\"", key->path, text);
+				  "%s is \"%s\": choose \"rootless\", \"rootless-tcp\" or "
+				  "\"none\"",
+				  key->path, text);
 	return 0;
 }
 
@@ -801,7 +803,8 @@ const struct toml_key settings_keys[] = {
 	KEY("container.cpus", store_cpus, container.cpus, .about = "how many processors it may use",
 	    .example = "2"),
 	KEY("container.docker", store_container_text, container.docker,
-	    .about = "a Docker of its own inside: rootless or none", .example = "\"rootless\""),
+	    .about = "a Docker of its own inside: rootless, rootless-tcp or none",
+	    .example = "\"rootless\""),
 	KEY("container.mounts", store_mounts, container.mounts,
 	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
 	KEY("container.role", store_role, container.role,

@@ -68,6 +68,8 @@ char *container_users(const struct deck *deck, const struct instance *instance) 
  * can give to its containers.  The caller frees. */
 char *container_nested_directory(const struct deck *deck, const struct instance *instance) MUST_USE;
 #define NESTED_IDS "subids"
+/* The directory of its files for TLS, which no agent can write.  The caller frees. */
+char *container_certificates(const struct deck *deck, const struct instance *instance) MUST_USE;
 /* The directory of the programs that are mounted at CAPSULE_PROGRAMS.  The caller frees. */
 char *container_programs(const struct deck *deck) MUST_USE;
 /* The host's program that the present attempt runs: its path in the directory that is mounted for

@@ -47,6 +47,12 @@ char *container_nested_directory(const struct deck *deck, const struct instance 
 	return path_join(users, "docker");
 }
 
+char *container_certificates(const struct deck *deck, const struct instance *instance)
+{
+	cleanup_free char *users = container_users(deck, instance);
+	return path_join(users, "certificates");
+}
+
 char *container_programs(const struct deck *deck)
 {
 	return xasprintf("%.*scontainer", (int)(path_basename(deck->gate) - deck->gate),
@@ -95,10 +101,13 @@ static int make_rooms(const struct deck *deck, const struct instance *instance, 
 static int make_nested(const struct deck *deck, const struct instance *instance, struct error *err)
 {
 	cleanup_free char *path = container_nested_directory(deck, instance);
-	cleanup_close int fd = -1;
-	return instance->recipe->docker && !guest_is(instance)
-		       ? fs_open_private_directory(path, &fd, err)
-		       : 0;
+	cleanup_free char *certificates = container_certificates(deck, instance);
+	cleanup_close int fd = -1, other = -1;
+	if (!instance->recipe->docker || guest_is(instance))
+		return 0;
+	return fs_open_private_directory(path, &fd, err) < 0
+		       ? -1
+		       : fs_open_private_directory(certificates, &other, err);
 }
 
 int container_make_directories(const struct deck *deck, const struct instance *instance,

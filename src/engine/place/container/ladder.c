@@ -13,6 +13,7 @@
 #include "engine/deck/stages.h"
 #include "engine/place/container/guest.h"
 #include "engine/place/container/mounting.h"
+#include "engine/place/container/nestedwish.h"
 #include "engine/place/container/resolve.h"
 #include "engine/role/fetch.h"
 #include "model/plan/recreate.h"
@@ -254,6 +255,8 @@ static int create(struct ladder *ladder, struct error *err)
 	cleanup_json struct json_object *labels = ladder_labels(ladder);
 	cleanup_free char *network = NULL, *id = NULL;
 	cleanup_free char *capsule = container_capsule_directory(ladder->deck, instance);
+	cleanup_free char *host = nested_host(instance->base);
+	cleanup_free char *nested = xasprintf("%s:" NESTED_LOOPBACK, host);
 	struct engine_facts facts;
 	mounting_collect(ladder, &mounts);
 	strvec_push_array(&entrypoint, (const char *const[]){ CAPSULE_PROGRAMS "/agentdeck-capsule",
@@ -279,6 +282,7 @@ static int create(struct ladder *ladder, struct error *err)
 		.memory = facts.counts_memory ? recipe->memory : 0,
 		.pids = facts.counts_pids ? recipe->pids : 0,
 		.cpus = cpus(ladder, &facts),
+		.extra_host = recipe->docker == DOCKER_ROOTLESS_TCP ? nested : NULL,
 		.keep_id = facts.kind == ENGINE_PODMAN && facts.is_rootless,
 	};
 	cleanup_error struct error why = { 0 };

@@ -39,6 +39,7 @@ void mounting_collect(const struct ladder *ladder, struct mounting *ret)
 	cleanup_free char *passwd = path_join(users, "passwd");
 	cleanup_free char *group = path_join(users, "group");
 	cleanup_free char *nested = container_nested_directory(ladder->deck, ladder->instance);
+	cleanup_free char *certificates = container_certificates(ladder->deck, ladder->instance);
 	cleanup_free char *state = home_path(ladder->deck, ladder->instance->id);
 	mounting_add(ret, programs, CAPSULE_PROGRAMS, true);
 	mounting_add(ret, capsule, capsule, false);
@@ -61,4 +62,6 @@ void mounting_collect(const struct ladder *ladder, struct mounting *ret)
 			     recipe->mounts[i].read_only);
 	if (recipe->docker)
 		mounting_add(ret, nested, NESTED_PLACE, false);
+	if (recipe->docker == DOCKER_ROOTLESS_TCP)
+		mounting_add(ret, certificates, NESTED_CERTIFICATES, true);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/place/container/nested.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "engine/deck/stages.h"
@@ -17,11 +18,26 @@
 #define KEPT         "/var/tmp"
 #define SCRATCH      "/tmp"
 
-enum { COME_UP_MS = 30000, SIGHT_MS = 5000, PAUSE_MS = 50 };
+#define CA          "ca.pem"
+#define CERTIFICATE "cert.pem"
+#define KEY         "key.pem"
+
+enum {
+	COME_UP_MS = 30000,
+	OPENSSL_MS = 30000,
+	CERTIFICATE_MAX = 1 << 16,
+	SIGHT_MS = 5000,
+	PAUSE_MS = 50
+};
 
 static char *name_of(const struct ladder *ladder)
 {
-	return xasprintf("%s-dind", ladder->instance->base);
+	return nested_host(ladder->instance->base);
+}
+
+static bool has_tcp(const struct ladder *ladder)
+{
+	return ladder->instance->recipe->docker == DOCKER_ROOTLESS_TCP;
 }
 
 /* ---- the container --------------------------------------------------------------------------- */
@@ -67,6 +83,12 @@ static int create(const struct ladder *ladder, char **ret_id, struct error *err)
 	static const char *const variables[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 						 "HOME=" SCRATCH, "XDG_RUNTIME_DIR=" SCRATCH,
 						 NULL };
+	static const char *const of_tcp[] = { "--host=tcp://" NESTED_LOOPBACK ":" NESTED_PORT,
+					      "--tlsverify",
+					      "--tlscacert=" NESTED_CERTIFICATES "/" CA,
+					      "--tlscert=" NESTED_CERTIFICATES "/" CERTIFICATE,
+					      "--tlskey=" NESTED_CERTIFICATES "/" KEY,
+					      NULL };
 	const struct instance *instance = ladder->instance;
 	const struct recipe *recipe = instance->recipe;
 	cleanup_mounting struct mounting mounts = { 0 };
@@ -80,6 +102,12 @@ static int create(const struct ladder *ladder, char **ret_id, struct error *err)
 	collect_mounts(ladder, &mounts);
 	strvec_push_array(&entrypoint, argv);
 	strvec_push_array(&environment, variables);
+	/* dockerd has a network of its own, in which it listens. */
+	if (has_tcp(ladder)) {
+		strvec_push_array(&entrypoint, of_tcp);
+		strvec_push(&environment, "DOCKERD_ROOTLESS_ROOTLESSKIT_FLAGS=-p " NESTED_LOOPBACK
+					  ":" NESTED_PORT ":" NESTED_PORT "/tcp");
+	}
 	const struct container_nest nest = { instance->container_id, KEPT, SCRATCH };
 	const struct container_wish wish = {
 		.name = name,
@@ -122,6 +150,64 @@ static int settle(const struct ladder *ladder, char **ret_id, bool *ret_runs, st
 	return r == 0 && engine_remove(ladder->engine, found.id, err) < 0
 		       ? -1
 		       : create(ladder, ret_id, err);
+}
+
+/* ---- TLS ------------------------------------------------------------------------------------- */
+
+/* One certificate is the authority, the server's and the client's: both sides are the session's.
+ * Each start makes another one, so it does not expire. */
+static int make_certificate(const struct ladder *ladder, const char *directory, struct error *err)
+{
+	cleanup_free char *host = name_of(ladder), *subject = xasprintf("/CN=%s", host);
+	cleanup_free char *names = xasprintf(
+		"subjectAltName=DNS:%s,DNS:localhost,IP:" NESTED_LOOPBACK, host);
+	cleanup_free char *key = path_join(directory, KEY);
+	cleanup_free char *certificate = path_join(directory, CERTIFICATE);
+	const char *const argv[] = {
+		"openssl",
+		"req",
+		"-x509",
+		"-newkey",
+		"ec",
+		"-pkeyopt",
+		"ec_paramgen_curve:prime256v1",
+		"-nodes",
+		"-days",
+		"3650",
+		"-subj",
+		subject,
+		"-addext",
+		names,
+		"-addext",
+		"extendedKeyUsage=serverAuth,clientAuth",
+		"-keyout",
+		key,
+		"-out",
+		certificate,
+		NULL,
+	};
+	const struct child_request request = { .argv = argv };
+	cleanup_child_result struct child_result result = { 0 };
+	const int r = child_run(&request, OPENSSL_MS, &result, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "Docker over TCP needs openssl on this machine: install it");
+	if (r < 0 || result.exit_status == 0)
+		return r;
+	cleanup_free char *said = visible(strbuf_text(&result.errors));
+	return error_set(err, ERROR_CHILD, "openssl made no certificate: %s", said);
+}
+
+static int make_certificates(const struct ladder *ladder, struct error *err)
+{
+	cleanup_free char *path = container_certificates(ladder->deck, ladder->instance);
+	cleanup_close int directory = -1;
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (fs_open_private_directory(path, &directory, err) < 0 ||
+	    make_certificate(ladder, path, err) < 0 ||
+	    fs_read(directory, CERTIFICATE, CERTIFICATE_MAX, &text, err) != 0)
+		return -1;
+	return fs_replace(directory, CA, strbuf_text(&text), text.length, FS_VOLATILE, err);
 }
 
 /* ---- until it answers ------------------------------------------------------------------------ */
@@ -192,6 +278,8 @@ static int come_up(const struct ladder *ladder, struct error *err)
 	if (runs)
 		return 0;
 	stages_enter(ladder->deck, STAGE_SIDECAR);
+	if (has_tcp(ladder) && make_certificates(ladder, err) < 0)
+		return -1;
 	/* The socket of an earlier one, to which no one answers. */
 	(void)unlinkat(directory, NESTED_SOCKET, 0);
 	const int r = engine_start(ladder->engine, id, err);

@@ -25,6 +25,11 @@ int nested_check(struct engine *engine, const struct engine_facts *facts, struct
 				  : r;
 }
 
+char *nested_host(const char *base)
+{
+	return xasprintf("%s-dind", base);
+}
+
 /* ---- variables ------------------------------------------------------------------------------- */
 
 static bool has_name_of(const struct strvec *list, const char *variable)
@@ -36,10 +41,25 @@ static bool has_name_of(const struct strvec *list, const char *variable)
 	return false;
 }
 
-static void gather(const struct recipe *recipe, const char *base UNUSED, struct strvec *ret)
+/* Docker's own, those of programs that must not reach it by a proxy, and that of Testcontainers. */
+static const char *const names_of_host[] = {
+	"AGENTDECK_DIND_HOSTNAME",      "DOCKER_TLS_SAN", "NO_PROXY", "no_proxy",
+	"TESTCONTAINERS_HOST_OVERRIDE",
+};
+static const char *const names[] = { "DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH" };
+
+static void gather(const struct recipe *recipe, const char *base, struct strvec *ret)
 {
-	if (recipe->docker)
+	cleanup_free char *host = nested_host(base);
+	if (recipe->docker == DOCKER_ROOTLESS)
 		strvec_push(ret, "DOCKER_HOST=" NESTED_HOST);
+	if (recipe->docker != DOCKER_ROOTLESS_TCP)
+		return;
+	strvec_pushf(ret, "DOCKER_HOST=tcp://%s:" NESTED_PORT, host);
+	strvec_push(ret, "DOCKER_TLS_VERIFY=1");
+	strvec_push(ret, "DOCKER_CERT_PATH=" NESTED_CERTIFICATES);
+	for (size_t i = 0; i < ARRAY_SIZE(names_of_host); i++)
+		strvec_pushf(ret, "%s=%s", names_of_host[i], host);
 }
 
 void nested_name(struct recipe *recipe, const char *base)
@@ -63,5 +83,12 @@ void nested_unname(struct recipe *recipe, const char *base)
 
 bool nested_is_variable(const char *variable)
 {
-	return starts_with(variable, "DOCKER_HOST=");
+	const size_t length = strcspn(variable, "=");
+	bool is_one = false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		is_one |= strlen(names[i]) == length && starts_with(variable, names[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(names_of_host); i++)
+		is_one |= strlen(names_of_host[i]) == length &&
+			  starts_with(variable, names_of_host[i]);
+	return is_one;
 }

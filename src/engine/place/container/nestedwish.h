@@ -15,9 +15,18 @@
 #define NESTED_SOCKET     "docker.sock"
 #define NESTED_HOST       "unix://" NESTED_PLACE "/" NESTED_SOCKET
 
+/* DOCKER_ROOTLESS_TCP: where the files for TLS are in there, and its port on the loopback interface
+ * of the session. */
+#define NESTED_CERTIFICATES "/agentdeck/certificates"
+#define NESTED_PORT         "2376"
+#define NESTED_LOOPBACK     "127.0.0.1"
+
 /* Can this engine have a Docker inside, and has it the image?  ERROR_UNAVAILABLE,
  * ERROR_NOT_FOUND. */
 int nested_check(struct engine *engine, const struct engine_facts *facts, struct error *err);
+
+/* The name of its container, which is a name of a host as well.  The caller frees. */
+char *nested_host(const char *base) MUST_USE;
 
 /* Add the variables of the recipe's Docker, but those that its user has set.  base: of the session
  * whose container it is. */

@@ -180,8 +180,9 @@ static int parse_docker(const char *text, enum recipe_docker *ret, struct error 
 	return recipe_docker_parse(text, ret)
 		       ? 0
 		       : error_set(err, ERROR_USAGE,
-				   "a Docker inside must be rootless or none, not '%s': with "
-				   "another one the agent could be root on this machine",
+				   "a Docker inside must be rootless, rootless-tcp or none, "
+				   "not '%s': with another one the agent could be root on "
+				   "this machine",
 				   shown);
 }
 
