@@ -85,6 +85,10 @@ static const struct hostile {
 	  "echo x:x:0:0::/:/bin/sh >>/etc/passwd; mount -o remount,rw /agentdeck/bin; true', "
 	  "'postStartCommand': ['/bin/sh', '-c', 'env; cat /proc/*/environ; ls -R /home; true']",
 	  NULL },
+	{ "'workspaceFolder': '/etc'", NULL },
+	{ "'workspaceFolder': '/agentdeck/bin'", NULL },
+	{ "'workspaceFolder': '/home'", NULL },
+	{ "'workspaceFolder': 'CANARY'", NULL },
 };
 
 /* Its JSON has apostrophes for quotes. */
@@ -125,13 +129,16 @@ static const char *rights_of(const char *title)
 	const char *name = engine_say(ENGINE_DOCKER,
 				      WORDS("ps", "--quiet", "--filter",
 					    kept("label=io.agentdeck.instance=%s", id)));
+	/* One of a role has the session's directory twice. */
 	return container_field(ENGINE_DOCKER, name,
-			       "{{.HostConfig.Privileged}} {{.HostConfig.CapAdd}} "
-			       "{{.HostConfig.CapDrop}} {{.HostConfig.SecurityOpt}} "
-			       "{{.HostConfig.Devices}} {{.HostConfig.PidMode}} "
-			       "{{eq (printf \"%s\" .HostConfig.NetworkMode) \"host\"}} "
-			       "{{.HostConfig.Binds}} {{len .Mounts}} "
-			       "{{.Config.User}}");
+			       kept("{{.HostConfig.Privileged}} {{.HostConfig.CapAdd}} "
+				    "{{.HostConfig.CapDrop}} {{.HostConfig.SecurityOpt}} "
+				    "{{.HostConfig.Devices}} {{.HostConfig.PidMode}} "
+				    "{{eq (printf \"%%s\" .HostConfig.NetworkMode) \"host\"}} "
+				    "{{.HostConfig.Binds}} {{range .Mounts}}"
+				    "{{if ne .Source \"%s\"}}mount {{end}}{{end}}"
+				    "{{.Config.User}}",
+				    at_home("deck")));
 }
 
 static void assert_unharmed(size_t i)

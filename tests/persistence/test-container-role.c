@@ -52,8 +52,16 @@ static const char *environment_of(pid_t pid)
 		WORDS("sh", "-c", "tr '\\0' '\\n' </proc/$1/environ", "sh", kept("%d", (int)pid)));
 }
 
+static const char *identity_of(const char *path)
+{
+	return machine_root_ok(WORDS("stat", "-c", "%d:%i", path));
+}
+
 static void assert_as_the_role_says(const struct inside *inside)
 {
+	const char *second = kept("/proc/%d/root/workspaces/deck", (int)inside->agent.pid);
+	ASSERT(streq(identity_of(second), identity_of(at_home("deck"))),
+	       "/workspaces/deck is another directory");
 	const char *environment = environment_of(inside->agent.pid);
 	ASSERT(strstr(environment, "\nROLE=deck\n"), "the agent has\n%s", environment);
 	const char *built = container_field(inside->engine, inside->name, "{{.Config.Env}}");

@@ -15,7 +15,7 @@ static const char full[] =
 	"\"user\":\"1000:1000\",\"home\":\"/h\",\"directory\":\"/srv/api\","
 	"\"program_directory\":\"/opt/claude\",\"program_file\":\"2.1.0\",\"program_mount\":\"/opt/claude/2.1.0\",\"network\":\"internal\","
 	"\"layers\":[\"sha256:1\",\"sha256:2\"],"
-	"\"environment\":[\"A=b c\"],\"cap_add\":[\"NET_ADMIN\"],\"docker\":\"rootless\","
+	"\"environment\":[\"A=b c\"],\"cap_add\":[\"NET_ADMIN\"],\"docker\":\"rootless\",\"workspace\":\"/workspaces/api\","
 	"\"mounts\":[{\"source\":\"/data\",\"target\":\"/in\",\"read_only\":true},"
 	"{\"source\":\"/x\",\"target\":\"/x\"}],"
 	"\"secrets\":[{\"name\":\"KEY\",\"source\":\"env:KEY\"},"
@@ -282,6 +282,49 @@ static void the_digest_changes_with_what_the_container_is_made_of(void **state U
 	recipe->cpus = 2;
 	cleanup_free char *cpus = recipe_digest(recipe);
 	assert_string_not_equal(cpus, image);
+	replace_string(&recipe->workspace, "/w");
+	cleanup_free char *workspace = recipe_digest(recipe);
+	assert_string_not_equal(workspace, cpus);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static bool has_workspace(const char *workspace, const char *tree, const char *mount)
+{
+	cleanup_recipe struct recipe *recipe = read_recipe("{" LEAST "}");
+	cleanup_free struct recipe_place *places = NULL;
+	replace_string(&recipe->workspace, workspace);
+	replace_string(&recipe->directory, "/s/api/web");
+	if (tree)
+		recipe_add_tree_mount(recipe, tree, false);
+	if (mount)
+		recipe_add_mount(recipe, "/m", mount, false);
+	const size_t count = recipe_places(recipe, &places);
+	bool has = false;
+	for (size_t i = 0; i < count; i++)
+		has |= streq(places[i].target, or_empty(workspace)) &&
+		       streq(places[i].source, recipe->directory);
+	assert_true(has == recipe_has_workspace(recipe) ||
+		    streq(or_empty(workspace), recipe->directory));
+	return recipe_has_workspace(recipe);
+}
+
+/* An engine makes a directory where one place is in another. */
+static void the_second_place_of_a_workspace_is_apart_from_all_others(void **state UNUSED)
+{
+	assert_true(has_workspace("/workspaces/web", NULL, NULL));
+	assert_true(has_workspace("/workspaces/web", "/s/api/web", NULL));
+	assert_true(has_workspace("/workspaces/web", NULL, "/workspaces/other"));
+	assert_false(has_workspace(NULL, NULL, NULL));
+	assert_false(has_workspace("/workspaces/web", NULL, "/workspaces"));
+	assert_false(has_workspace("/workspaces/web", NULL, "/workspaces/web/cache"));
+	assert_false(has_workspace("/s/api/web", NULL, NULL));
+	assert_false(has_workspace("/s/api/web/in", NULL, NULL));
+	assert_false(has_workspace("/s", NULL, NULL));
+	assert_false(has_workspace("/h/in", NULL, NULL));
+	assert_false(has_workspace("/etc", NULL, NULL));
+	/* The agent writes the directory above. */
+	assert_false(has_workspace("/workspaces/web", "/s/api", NULL));
 }
 
 static void a_digest_is_the_same_in_every_version(void **state UNUSED)
@@ -394,6 +437,7 @@ int main(void)
 		cmocka_unit_test(unknown_keys_survive),
 		cmocka_unit_test(what_is_not_a_recipe_is_refused_by_name),
 		cmocka_unit_test(any_recipe_is_written_and_read_as_it_was),
+		cmocka_unit_test(the_second_place_of_a_workspace_is_apart_from_all_others),
 		cmocka_unit_test(the_digest_changes_with_what_the_container_is_made_of),
 		cmocka_unit_test(a_digest_is_the_same_in_every_version),
 		cmocka_unit_test(names_of_containers_are_short_and_plain),

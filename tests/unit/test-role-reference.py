@@ -7,10 +7,9 @@ USAGE
 
   AGENTDECK_TEST_DEVCONTAINER   the program "devcontainer", of the version that it is pinned to here
 
-It compares the image or the Dockerfile with its context, stage and arguments, the variables, the
-mounts and the commands, of examples/roles and of those files of tests/fixtures/roles that run as they
-are. The workspace has another path there, and its name here. No engine is needed: "true" stands for
-one without containers.
+It compares the image or the Dockerfile with its context, stage and arguments, the workspace, the
+variables, the mounts and the commands, of examples/roles and of those files of tests/fixtures/roles that
+run as they are. No engine is needed: "true" stands for one without containers.
 
 EXIT STATUS
   0 all are the same; 1 some differ; 77 AGENTDECK_TEST_DEVCONTAINER is not set
@@ -28,6 +27,7 @@ EVENTS = ("onCreateCommand", "updateContentCommand", "postCreateCommand", "postS
 FIXTURES = (
     "build", "build-context", "build-legacy", "build-target-args", "cap-add", "comments", "container-env", "image", "init",
     "lifecycle", "lifecycle-of-the-shell", "local-env-default", "mount-object", "mount-text", "remote-env", "variables",
+    "workspace",
 )
 
 
@@ -55,15 +55,14 @@ def theirs(program, place):
     if answer.returncode != 0:
         return {"failure": answer.stderr}
     value = json.loads(answer.stdout)
-    # The same directory has another path in there.
-    there = value["workspace"]["workspaceFolder"]
-    found = json.loads(json.dumps(value["configuration"]).replace(there, str(place)))
+    found = value["configuration"]
     build = found.get("build", {})
     dockerfile = build.get("dockerfile") or found.get("dockerFile")
     home = pathlib.Path(found["configFilePath"]["path"]).parent
     context = build.get("context") or found.get("context") or "."
     return {
         "image": found.get("image"),
+        "workspace": value["workspace"]["workspaceFolder"],
         "dockerfile": dockerfile and str((home / dockerfile).resolve()),
         "context": dockerfile and str((home / context).resolve()),
         "target": build.get("target"),
@@ -85,7 +84,7 @@ def ours(place, home):
     if answer.returncode != 0:
         return {"failure": answer.stdout + answer.stderr}
     role = json.loads(answer.stdout)
-    same = {name: role[name] for name in ("image", "dockerfile", "context", "target")}
+    same = {name: role[name] for name in ("image", "workspace", "dockerfile", "context", "target")}
     lists = {name: sorted(role[name]) for name in ("build_args", "environment", "mounts", "cap_add")}
     written = (place / ".devcontainer/devcontainer.json").read_text()
     lists["environment"] = [one for one in lists["environment"] if f'"{one.split("=")[0]}": "${{devcontainerId}}"' not in written]

@@ -86,7 +86,9 @@ static void what_runs_is_read_as_it_is_written(void **state UNUSED)
 	cleanup_role struct role role = must_read(
 		"{\"name\": \"Api\", \"build\": {\"dockerfile\": \"D\", \"context\": \"..\", "
 		"\"target\": \"dev\", \"args\": {\"V\": \"1\"}}, "
-		"\"containerEnv\": {\"A\": \"1\", \"B\": \"${localEnv:HOME}/b\"}, "
+		"\"containerEnv\": {\"A\": \"1\", \"B\": \"${localEnv:HOME}/b\", "
+		"\"D\": \"${containerWorkspaceFolder}/${localWorkspaceFolder}\"}, "
+		"\"workspaceFolder\": \"/w/${localWorkspaceFolderBasename}\", "
 		"\"remoteEnv\": {\"A\": \"2\", \"C\": \"${containerEnv:A}${containerEnv:NO:x}\"}, "
 		"\"mounts\": [\"type=bind,src=${localEnv:HOME}/d,dst=/d,ro\"], "
 		"\"hostRequirements\": {\"cpus\": 1.5, \"memory\": \"8gb\"}, "
@@ -101,10 +103,12 @@ static void what_runs_is_read_as_it_is_written(void **state UNUSED)
 	assert_string_equal(role.context, "..");
 	assert_string_equal(role.target, "dev");
 	assert_string_equal(role.build_args.items[0], "V=1");
-	assert_int_equal(role.environment.count, 3);
+	assert_int_equal(role.environment.count, 4);
 	assert_string_equal(role.environment.items[0], "A=2");
 	assert_string_equal(role.environment.items[1], "B=/home/u/b");
-	assert_string_equal(role.environment.items[2], "C=2x");
+	assert_string_equal(role.environment.items[2], "D=/w/api//src/api");
+	assert_string_equal(role.environment.items[3], "C=2x");
+	assert_string_equal(role.workspace, "/w/api");
 	assert_string_equal(role.mounts.items[0], "/home/u/d:/d:ro");
 	assert_string_equal(role.cpus, "1.5");
 	assert_true(role.memory == INT64_C(8) << 30);
@@ -120,6 +124,22 @@ static void what_runs_is_read_as_it_is_written(void **state UNUSED)
 	assert_string_equal(role.commands[1].argv.items[1], "a b");
 	assert_int_equal(role.commands[2].event, ROLE_POST_START);
 	assert_string_equal(role.commands[2].argv.items[2], "true");
+}
+
+static void a_workspace_has_a_usual_place(void **state UNUSED)
+{
+	static const char *const files[] = {
+		"{\"image\": \"i\"}",
+		"{\"image\": \"i\", \"workspaceFolder\": \"w\"}",
+		"{\"image\": \"i\", \"workspaceFolder\": \"/w/../etc\"}",
+		"{\"image\": \"i\", \"workspaceFolder\": \"/\"}",
+		"{\"image\": \"i\", \"workspaceFolder\": \"/w//x\"}",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		cleanup_role struct role role = must_read(files[i], RIGHTS_STANDARD);
+		assert_string_equal(role.workspace, "/workspaces/api");
+		assert_int_equal(role.count, i > 0);
+	}
 }
 
 static void the_rights_of_the_user_decide_what_may_be_asked(void **state UNUSED)
@@ -252,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_key_runs_asks_or_is_refused_as_its_file_says),
 		cmocka_unit_test(what_runs_is_read_as_it_is_written),
+		cmocka_unit_test(a_workspace_has_a_usual_place),
 		cmocka_unit_test(the_rights_of_the_user_decide_what_may_be_asked),
 		cmocka_unit_test(a_finding_has_its_line_and_the_name_that_was_meant),
 		cmocka_unit_test(questions_are_asked_after_those_that_they_depend_on),

@@ -44,6 +44,7 @@ static void describe_parts(const struct role_source *source, struct strvec *ret)
 		{ "Dockerfile:", source->dockerfile },
 		{ "Built from:", source->context },
 		{ "Stage:", role->target },
+		{ "Workspace:", role->workspace },
 		{ "Agent:", role->agent },
 		{ "Network:", role->network },
 		{ "Docker inside:", role->docker },
@@ -192,6 +193,7 @@ struct json_object *json_of_role(const struct app *app, const struct role_source
 	json_set_string(object, "dockerfile", source->dockerfile);
 	json_set_string(object, "context", source->context);
 	json_set_string(object, "target", role->target);
+	json_set_string(object, "workspace", role->workspace);
 	json_set_string(object, "agent", role->agent);
 	json_set_string(object, "network", role->network);
 	json_set_string(object, "docker", role->docker);

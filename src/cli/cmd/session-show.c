@@ -448,6 +448,7 @@ static void print_recipe(const struct instance *instance)
 	line("User", recipe->user);
 	line("Home", recipe->home);
 	line("Directory", recipe->directory);
+	line("  also at", recipe->workspace);
 	for (size_t i = 0; i < recipe->mount_count; i++) {
 		const struct recipe_mount *mount = &recipe->mounts[i];
 		cleanup_free char *text = xasprintf("%s at %s%s", mount->source, mount->target,

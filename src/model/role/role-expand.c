@@ -24,13 +24,16 @@ static const char *value_in(const struct strvec *list, const char *name)
 /* What is known of the session's directory.  The caller frees. */
 static char *value_of_place(const struct reading *reading, const char *name)
 {
-	const char *workspace = reading->order->workspace;
+	const char *workspace = reading->order->workspace, *inside = reading->role->workspace;
 	char digest[SHA256_TEXT_SIZE];
-	if (streq(name, "localWorkspaceFolder") || streq(name, "containerWorkspaceFolder"))
+	if (streq(name, "localWorkspaceFolder"))
 		return xstrdup(workspace);
-	if (streq(name, "localWorkspaceFolderBasename") ||
-	    streq(name, "containerWorkspaceFolderBasename"))
+	if (streq(name, "localWorkspaceFolderBasename"))
 		return xstrdup(path_basename(workspace));
+	if (streq(name, "containerWorkspaceFolder"))
+		return xstrdup(inside);
+	if (streq(name, "containerWorkspaceFolderBasename"))
+		return xstrdup(path_basename(inside));
 	if (streq(name, "devcontainerId"))
 		return xstrdup(sha256_text(workspace, digest));
 	return NULL;

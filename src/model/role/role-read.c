@@ -4,6 +4,7 @@
  */
 #include "model/role/role-internal.h"
 
+#include "base/fsutil.h"
 #include "base/jsonc.h"
 #include "base/nearest.h"
 #include "model/session/naming.h"
@@ -110,6 +111,30 @@ static void take_text(struct reading *reading, struct json_object *value, char *
 		return;
 	free(*slot);
 	*slot = text;
+}
+
+/* Without "." and "..", and with something between the slashes. */
+static bool is_plain_path(const char *path)
+{
+	const char *at = path;
+	while (*at == '/') {
+		const size_t length = strcspn(++at, "/");
+		if (!length || (length == 1 && *at == '.') ||
+		    (length == 2 && at[0] == '.' && at[1] == '.'))
+			return false;
+		at += length;
+	}
+	return at > path && !*at;
+}
+
+static void read_workspace(struct reading *reading, struct json_object *value)
+{
+	cleanup_free char *path = role_text(reading, value, ROLE_REFUSED);
+	if (path && is_plain_path(path))
+		replace_string(&reading->role->workspace, path);
+	else if (path)
+		role_find(reading, ROLE_NOTE, "%s is no path in a container, so it is %s", path,
+			  reading->role->workspace);
 }
 
 static void read_name(struct reading *reading, struct json_object *value)
@@ -382,6 +407,8 @@ static void read_customizations(struct reading *reading, struct json_object *val
 
 static const struct key keys[] = {
 	IS_SILENT("$schema"),
+	/* What the others can name as ${containerWorkspaceFolder}. */
+	RUNS("workspaceFolder", string, read_workspace),
 	RUNS("name", string, read_name),
 	RUNS("image", string, read_image),
 	RUNS("build", object, read_build),
@@ -400,8 +427,9 @@ static const struct key keys[] = {
 	RUNS("remoteUser", string, read_user),
 	IS_SILENT("updateRemoteUserUID"),
 	NOTES("userEnvProbe", "the agent gets no variables of a login shell"),
-	NOTES("workspaceMount", "the session's directory has the same path inside as outside"),
-	NOTES("workspaceFolder", "the session's directory has the same path inside as outside"),
+	NOTES("workspaceMount",
+	      "the session's directory is mounted, at the path that it has outside and at "
+	      "workspaceFolder"),
 	RUNS("mounts", array, role_read_mounts),
 	RUNS("runArgs", array, role_read_arguments),
 	RUNS("capAdd", array, read_capabilities),
@@ -452,7 +480,8 @@ int role_read(const char *text, size_t length, const struct role_order *order, s
 		return -1;
 	if (!json_object_is_type(file, json_type_object))
 		return error_set(err, ERROR_CORRUPT, "%s:1:1: it is no JSON object", order->path);
-	struct role role = { 0 };
+	const char *name = path_basename(order->workspace);
+	struct role role = { .workspace = xasprintf("/workspaces/%s", *name ? name : "workspace") };
 	struct reading reading = {
 		.order = order, .text = plain, .length = length, .file = file, .role = &role
 	};

@@ -18,7 +18,7 @@ void role_clear(struct role *role)
 {
 	char *const texts[] = { role->name,   role->image,   role->dockerfile, role->context,
 				role->target, role->network, role->user,       role->cpus,
-				role->agent,  role->docker };
+				role->agent,  role->docker,  role->workspace };
 	struct strvec *const lists[] = { &role->build_args, &role->environment, &role->mounts,
 					 &role->cap_add, &role->logins };
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)

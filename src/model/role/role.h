@@ -70,6 +70,7 @@ struct role {
 	struct strvec build_args;  /* NAME=VALUE */
 	struct strvec environment; /* NAME=VALUE, each name once */
 	struct strvec mounts;      /* SOURCE:TARGET[:ro], both absolute */
+	char *workspace;           /* where else the session's directory is in there */
 	struct strvec cap_add;
 	struct strvec logins; /* names of more logins than that of the session's agent */
 	char *network, *user, *cpus, *agent, *docker; /* NULL: not named */
@@ -88,7 +89,7 @@ void role_clear(struct role *role);
 
 struct role_order {
 	const char *path;                 /* of the file, for messages */
-	const char *workspace;            /* the session's directory: the same on both sides */
+	const char *workspace;            /* the session's directory */
 	const struct strvec *environment; /* NAME=VALUE that ${localEnv:NAME} may read */
 	enum recipe_rights rights;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/session/recipe.h"
 
+#include "base/fsutil.h"
 #include "base/sha256.h"
 #include "model/session/fields.h"
 
@@ -91,9 +92,32 @@ const char *recipe_program_mount(const struct recipe *recipe)
 						    : recipe->program_directory;
 }
 
+/* The engine would make a directory for one of them in the other. */
+static bool overlap(const char *a, const char *b)
+{
+	return path_is_below(a, b) || path_is_below(b, a);
+}
+
+bool recipe_has_workspace(const struct recipe *recipe)
+{
+	const char *workspace = recipe->workspace, *program = recipe_program_mount(recipe);
+	if (!workspace || !recipe->directory || overlap(workspace, recipe->directory) ||
+	    overlap(workspace, or_empty(recipe->home)) || overlap(workspace, "/etc/passwd") ||
+	    (program && overlap(workspace, program)))
+		return false;
+	bool is_mounted = !recipe_has_tree(recipe);
+	for (size_t i = 0; i < recipe->mount_count; i++) {
+		const struct recipe_mount *mount = &recipe->mounts[i];
+		is_mounted |= mount->of_tree && streq(mount->source, recipe->directory);
+		if (overlap(workspace, mount->target))
+			return false;
+	}
+	return is_mounted;
+}
+
 size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret)
 {
-	struct recipe_place *places = xcalloc(recipe->mount_count + 2, sizeof(*places));
+	struct recipe_place *places = xcalloc(recipe->mount_count + 3, sizeof(*places));
 	size_t count = 0;
 	if (recipe->directory && !recipe_has_tree(recipe))
 		places[count++] = (struct recipe_place){ recipe->directory, recipe->directory,
@@ -109,6 +133,11 @@ size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret)
 						       : RECIPE_REPOSITORY,
 		};
 	}
+	if (recipe_has_workspace(recipe))
+		places[count++] = (struct recipe_place){
+			recipe->directory, recipe->workspace, false,
+			recipe_has_tree(recipe) ? RECIPE_TREE : RECIPE_DIRECTORY
+		};
 	const char *program = recipe_program_mount(recipe);
 	if (program)
 		places[count++] = (struct recipe_place){ program, program, true, RECIPE_PROGRAM };
@@ -320,6 +349,7 @@ static const struct field recipe_members[] = {
 	FIELD(struct recipe, user, "user", .needed = true),
 	FIELD(struct recipe, home, "home", .needed = true, .is_path = true),
 	FIELD(struct recipe, directory, "directory", .needed = true, .is_path = true),
+	FIELD(struct recipe, workspace, "workspace", .is_path = true),
 	FIELD(struct recipe, environment, "environment"),
 	FIELD(struct recipe, program, "program", .words = program_words, .always = true),
 	FIELD(struct recipe, program_directory, "program_directory"),
@@ -366,7 +396,7 @@ char *recipe_digest(const struct recipe *recipe)
 		"image_id", "user",        "home",    "directory",
 		"mounts",   "environment", "program", "program_directory",
 		"network",  "cap_add",     "cpus",    "program_mount",
-		"docker",
+		"docker",   "workspace",
 	};
 	cleanup_json struct json_object *all = manifest_copy(NULL), *made_of = manifest_copy(NULL);
 	struct json_object *value;

@@ -101,6 +101,7 @@ struct recipe {
 	char *user; /* "UID:GID" */
 	char *home; /* the agent's home: the same path on both sides */
 	char *directory;
+	char *workspace; /* of a role: where else the directory is inside; NULL: nowhere */
 	struct recipe_mount *mounts; /* of the user, and of the session's own tree */
 	size_t mount_count;
 	struct strvec environment; /* NAME=VALUE that the user asked for */
@@ -142,6 +143,9 @@ void recipe_add_tree_mount(struct recipe *recipe, const char *path, bool read_on
 void recipe_drop_tree_mounts(struct recipe *recipe);
 /* Does one of them have the recipe's directory? */
 bool recipe_has_tree(const struct recipe *recipe);
+/* Is the directory mounted at the recipe's workspace as well?  Not where another place is there,
+ * above or below it, nor where the directory is below its tree: its agent could put a link there. */
+bool recipe_has_workspace(const struct recipe *recipe);
 
 /* Places of this host that the container gets: the user named them, or the session's tree needs
  * them. */

@@ -12,3 +12,7 @@ extern const size_t settings_key_count;
 /* [hosts.NAME], into a struct remotes (settings-hosts.c). */
 int settings_store_hosts(const struct toml_document *document, const struct toml_key *key,
 			 struct json_object *value, void *field, struct error *err);
+
+/* A text of [container] that is not empty and, for some of the keys, one of their words. */
+int settings_store_choice(const struct toml_document *document, const struct toml_key *key,
+			  struct json_object *value, void *field, struct error *err);

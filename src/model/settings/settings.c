@@ -315,39 +315,6 @@ static int store_limits(const struct toml_document *document, const char *path,
 	return 0;
 }
 
-/* A text that is not empty and, for four of the keys, one of their words. */
-static int store_container_text(const struct toml_document *document, const struct toml_key *key,
-				struct json_object *value, void *field, struct error *err)
-{
-	enum recipe_login login;
-	enum recipe_program program;
-	enum recipe_rights rights;
-	enum recipe_docker docker;
-	int r = toml_store_string(document, key, value, field, err);
-	const char *text = r < 0 ? NULL : *(char **)field;
-	if (r < 0)
-		return r;
-	if (!*text)
-		return toml_error(document, key->path, err, "%s is empty: leave it out", key->path);
-	if (ends_with(key->path, ".auth") && !recipe_login_parse(text, &login))
-		return toml_error(document, key->path, err,
-				  "%s is \"%s\": choose \"sync\", \"token\" or \"ignore\"",
-				  key->path, text);
-	if (ends_with(key->path, ".program") && !recipe_program_parse(text, &program))
-		return toml_error(document, key->path, err,
-				  "%s is \"%s\": choose \"image\" or \"host\"", key->path, text);
-	if (ends_with(key->path, ".role_rights") && !recipe_rights_parse(text, &rights))
-		return toml_error(document, key->path, err,
-				  "%s is \"%s\": choose \"locked\", \"standard\" or \"open\"",
-				  key->path, text);
-	if (ends_with(key->path, ".docker") && !recipe_docker_parse(text, &docker))
-		return toml_error(document, key->path, err,
-				  "%s is \"%s\": choose \"rootless\", \"rootless-tcp\" or "
-				  "\"none\"",
-				  key->path, text);
-	return 0;
-}
-
 static bool is_place(const char *text)
 {
 	return starts_with(text, "/") || starts_with(text, "~/");
@@ -557,16 +524,16 @@ static int store_argv(const struct toml_document *document, const struct toml_ke
 static const struct toml_key container_keys[] = {
 	CONTAINER_KEY("enabled", store_tristate, enabled),
 	CONTAINER_KEY("escapes", store_tristate, escapes),
-	CONTAINER_KEY("engine", store_container_text, engine),
-	CONTAINER_KEY("image", store_container_text, image),
-	CONTAINER_KEY("network", store_container_text, network),
-	CONTAINER_KEY("auth", store_container_text, auth),
-	CONTAINER_KEY("program", store_container_text, program),
+	CONTAINER_KEY("engine", settings_store_choice, engine),
+	CONTAINER_KEY("image", settings_store_choice, image),
+	CONTAINER_KEY("network", settings_store_choice, network),
+	CONTAINER_KEY("auth", settings_store_choice, auth),
+	CONTAINER_KEY("program", settings_store_choice, program),
 	CONTAINER_KEY("cpus", store_cpus, cpus),
-	CONTAINER_KEY("docker", store_container_text, docker),
+	CONTAINER_KEY("docker", settings_store_choice, docker),
 	CONTAINER_KEY("mounts", store_mounts, mounts),
 	CONTAINER_KEY("role", store_role, role),
-	CONTAINER_KEY("role_rights", store_container_text, role_rights),
+	CONTAINER_KEY("role_rights", settings_store_choice, role_rights),
 	CONTAINER_KEY("role_env", store_variables, role_env),
 	CONTAINER_KEY("logins", store_logins, logins),
 };
@@ -787,22 +754,22 @@ const struct toml_key settings_keys[] = {
 	KEY("container.escapes", store_tristate, container.escapes,
 	    .about = "whether its agent may set your clipboard and send past tmux",
 	    .example = "true"),
-	KEY("container.engine", store_container_text, container.engine,
+	KEY("container.engine", settings_store_choice, container.engine,
 	    .about = "the engine of sessions in containers: docker, podman or a URL",
 	    .example = "\"podman\""),
-	KEY("container.image", store_container_text, container.image,
+	KEY("container.image", settings_store_choice, container.image,
 	    .about = "the image of a new session in a container", .example = "\"debian:12\""),
-	KEY("container.network", store_container_text, container.network,
+	KEY("container.network", settings_store_choice, container.network,
 	    .about = "its network: default, none, internal, shared or a name",
 	    .example = "\"none\""),
-	KEY("container.auth", store_container_text, container.auth,
+	KEY("container.auth", settings_store_choice, container.auth,
 	    .about = "how the agent's login gets in: sync, token or ignore",
 	    .example = "\"token\""),
-	KEY("container.program", store_container_text, container.program,
+	KEY("container.program", settings_store_choice, container.program,
 	    .about = "where the agent's program comes from: image or host", .example = "\"host\""),
 	KEY("container.cpus", store_cpus, container.cpus, .about = "how many processors it may use",
 	    .example = "2"),
-	KEY("container.docker", store_container_text, container.docker,
+	KEY("container.docker", settings_store_choice, container.docker,
 	    .about = "a Docker of its own inside: rootless, rootless-tcp or none",
 	    .example = "\"rootless\""),
 	KEY("container.mounts", store_mounts, container.mounts,
@@ -810,7 +777,7 @@ const struct toml_key settings_keys[] = {
 	KEY("container.role", store_role, container.role,
 	    .about = "the role of a new session in a container: a name of [roles] or a path",
 	    .example = "\"api\""),
-	KEY("container.role_rights", store_container_text, container.role_rights,
+	KEY("container.role_rights", settings_store_choice, container.role_rights,
 	    .about = "what a role may ask for: locked, standard or open", .example = "\"open\""),
 	KEY("container.role_env", store_variables, container.role_env,
 	    .about = "variables of yours that a role may read", .example = "[\"EDITOR\"]"),

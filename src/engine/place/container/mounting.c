@@ -50,6 +50,8 @@ void mounting_collect(const struct ladder *ladder, struct mounting *ret)
 	}
 	if (!recipe_has_tree(recipe))
 		mounting_add(ret, recipe->directory, recipe->directory, false);
+	if (recipe_has_workspace(recipe))
+		mounting_add(ret, recipe->directory, recipe->workspace, false);
 	mounting_add(ret, passwd, "/etc/passwd", true);
 	mounting_add(ret, group, "/etc/group", true);
 	if (is_isolated(ladder->order.agent))

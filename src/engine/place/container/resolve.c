@@ -230,6 +230,8 @@ static void apply_role(const struct role_source *source, struct recipe *recipe)
 	replace_string(&recipe->role_url, source->url);
 	replace_string(&recipe->role_ref, source->ref);
 	replace_string(&recipe->role_commit, source->commit);
+	if (!is_reserved(source->role.workspace))
+		replace_string(&recipe->workspace, source->role.workspace);
 	for (size_t i = 0; i < source->role.command_count; i++) {
 		const struct role_command *command = &source->role.commands[i];
 		recipe_add_command(recipe, role_event_key(command->event),
