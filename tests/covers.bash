@@ -17,6 +17,7 @@ COVERS=(
 	"src/base/jsonwrite|tests/unit/test-jsonio.c"
 	"src/base/libc|musl"
 	"src/base/macro|unit"
+	"src/base/systemd|tests/unit/test-bus.c"
 	"src/base/version|tests/check-scripts"
 	"src/bell/|tests/unit/test-wall.bash tests/unit/test-dashboard.bash"
 	"src/capsule/|tests/unit/test-capsule.c"

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #ifdef HAVE_SYSTEMD
+#include "base/systemd.h"
+
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <systemd/sd-journal.h>
 #endif
 
 #define LOG_FILE     "agentdeck.log"
@@ -75,7 +76,7 @@ bool log_use_journal(void)
 	const struct sockaddr_un address = { .sun_family = AF_UNIX,
 					     .sun_path = "/run/systemd/journal/socket" };
 	cleanup_close int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (log_state.journal < 0 && fd >= 0 &&
+	if (log_state.journal < 0 && fd >= 0 && systemd_load(NULL) == 0 &&
 	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		log_state.journal = TAKE_FD(fd);
 	return true;
@@ -106,12 +107,12 @@ static void send_to_journal(enum log_level level, const char *text)
 	struct strbuf storage[ARRAY_SIZE(values)] = { 0 };
 	struct iovec fields[ARRAY_SIZE(values)];
 	int count = 0;
-	/* sd_journal_sendv() would wait forever for a journal that hangs with a full queue. */
+	/* sd_journal_sendv(3) would wait forever for a journal that hangs with a full queue. */
 	if (log_state.journal < 0 || poll(&takes, 1, 0) != 1 || !(takes.revents & POLLOUT))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		add_field(fields, &count, values[i][0], values[i][1], &storage[i]);
-	(void)sd_journal_sendv(fields, count);
+	(void)sd.journal_sendv(fields, count);
 	for (size_t i = 0; i < ARRAY_SIZE(storage); i++)
 		strbuf_free(&storage[i]);
 }

@@ -108,6 +108,7 @@ static inline void start_daemon(struct fixture *f)
 
 static inline void connect_caller(struct fixture *f)
 {
+	assert_int_equal(systemd_load(&f->err), 0);
 	assert_true(sd_bus_new(&f->caller) >= 0);
 	assert_true(sd_bus_set_address(f->caller, f->address) >= 0);
 	assert_true(sd_bus_set_bus_client(f->caller, 1) >= 0);

@@ -18,13 +18,13 @@ struct bus_attachment {
 	struct loop_source *prepare, *io, *timer;
 };
 
-/* When sd_bus_process() has something to do although nothing arrives (clock_ms()): a message that
+/* When sd_bus_process(3) has something to do although nothing arrives (clock_ms()): a message that
  * was read already, a call without an answer. INT64_MAX: never. */
 static int64_t bus_deadline(sd_bus *bus)
 {
 	uint64_t at_us;
 	struct timespec now;
-	if (sd_bus_get_timeout(bus, &at_us) < 0 || at_us == UINT64_MAX)
+	if (sd.bus_get_timeout(bus, &at_us) < 0 || at_us == UINT64_MAX)
 		return INT64_MAX;
 	/* sd-bus counts on CLOCK_MONOTONIC. 0: it has a message already. */
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -35,10 +35,10 @@ static int64_t bus_deadline(sd_bus *bus)
 /* A handler of the bus may detach it: only the bus exists afterwards. */
 static void process(const struct bus_attachment *attachment)
 {
-	CLEANUP(sd_bus_unrefp) sd_bus *bus = sd_bus_ref(attachment->bus);
+	cleanup_bus_reference sd_bus *bus = sd.bus_ref(attachment->bus);
 	/* A peer that goes is not an error here. After an error the connection is useless. */
-	if (sd_bus_process(bus, NULL) < 0)
-		sd_bus_close(bus);
+	if (sd.bus_process(bus, NULL) < 0)
+		sd.bus_close(bus);
 }
 
 static void on_io(int fd UNUSED, uint32_t events UNUSED, void *context)
@@ -65,7 +65,7 @@ static void close_copy(struct bus_attachment *attachment)
 static void on_prepare(void *context)
 {
 	struct bus_attachment *attachment = context;
-	int events = sd_bus_get_events(attachment->bus);
+	int events = sd.bus_get_events(attachment->bus);
 	int64_t deadline_ms = bus_deadline(attachment->bus);
 	if (deadline_ms != attachment->deadline_ms)
 		(void)loop_set_timer(attachment->timer, deadline_ms, NULL);
@@ -96,7 +96,7 @@ int bus_attach(sd_bus *bus, struct loop *loop, struct bus_attachment **ret, stru
 {
 	CLEANUP(detachp) struct bus_attachment *attachment = xcalloc(1, sizeof(*attachment));
 	*attachment = (struct bus_attachment){ .bus = bus, .deadline_ms = INT64_MAX };
-	attachment->fd = fcntl(sd_bus_get_fd(bus), F_DUPFD_CLOEXEC, 3);
+	attachment->fd = fcntl(sd.bus_get_fd(bus), F_DUPFD_CLOEXEC, 3);
 	if (attachment->fd < 0)
 		return error_set_errno(err, errno, "wait for the bus");
 	if (loop_add_io(loop, &(struct loop_io){ attachment->fd, 0, on_io, attachment },

@@ -24,7 +24,7 @@ char *bus_address_of_path(const char *path)
 static const char *peer_name(sd_bus *bus)
 {
 	const char *who;
-	return sd_bus_get_description(bus, &who) < 0 ? "the peer" : who;
+	return sd.bus_get_description(bus, &who) < 0 ? "the peer" : who;
 }
 
 static int start(const char *address, bool direct, const char *who, sd_bus **ret)
@@ -33,17 +33,17 @@ static int start(const char *address, bool direct, const char *who, sd_bus **ret
 	int r;
 
 	if (address) {
-		r = sd_bus_new(&bus);
+		r = sd.bus_new(&bus);
 		if (r >= 0)
-			r = sd_bus_set_address(bus, address);
+			r = sd.bus_set_address(bus, address);
 		if (r >= 0)
-			r = sd_bus_set_bus_client(bus, !direct);
+			r = sd.bus_set_bus_client(bus, !direct);
 		if (r >= 0)
-			r = sd_bus_set_description(bus, who);
+			r = sd.bus_set_description(bus, who);
 		if (r >= 0)
-			r = sd_bus_start(bus);
+			r = sd.bus_start(bus);
 	} else {
-		r = sd_bus_open_system_with_description(&bus, who);
+		r = sd.bus_open_system_with_description(&bus, who);
 	}
 	if (r >= 0)
 		*ret = TAKE_PTR(bus);
@@ -53,6 +53,8 @@ static int start(const char *address, bool direct, const char *who, sd_bus **ret
 int bus_connect(const char *address, bool direct, const char *who, int64_t deadline_ms,
 		sd_bus **ret, struct error *err)
 {
+	if (systemd_load(err) < 0)
+		return -1;
 	for (;;) {
 		int r = start(address, direct, who, ret);
 		if (r >= 0)
@@ -85,13 +87,13 @@ int bus_new_call(sd_bus *bus, const struct bus_method *method, sd_bus_message **
 {
 	cleanup_message sd_bus_message *call = NULL;
 	va_list arguments;
-	int r = sd_bus_message_new_method_call(bus, &call, method->name, method->path,
+	int r = sd.bus_message_new_method_call(bus, &call, method->name, method->path,
 					       method->interface, method->method);
 	if (r >= 0)
-		r = sd_bus_message_set_auto_start(call, 0);
+		r = sd.bus_message_set_auto_start(call, 0);
 	va_start(arguments, types);
 	if (r >= 0 && types)
-		r = sd_bus_message_appendv(call, types, arguments);
+		r = sd.bus_message_appendv(call, types, arguments);
 	va_end(arguments);
 	if (r < 0)
 		return bus_message_error(err, r);
@@ -110,7 +112,7 @@ static int lost(sd_bus *bus, int r, struct error *err)
 int bus_wait(sd_bus *bus, const bool *done, int64_t deadline_ms, struct error *err)
 {
 	while (!*done) {
-		int r = sd_bus_process(bus, NULL);
+		int r = sd.bus_process(bus, NULL);
 		if (r < 0)
 			return lost(bus, r, err);
 		if (*done)
@@ -120,7 +122,7 @@ int bus_wait(sd_bus *bus, const bool *done, int64_t deadline_ms, struct error *e
 			return error_set(err, ERROR_TIMEOUT, "%s does not answer", peer_name(bus));
 		if (r > 0)
 			continue;
-		r = sd_bus_wait(bus, (uint64_t)left * 1000);
+		r = sd.bus_wait(bus, (uint64_t)left * 1000);
 		if (r < 0 && r != -EINTR)
 			return lost(bus, r, err);
 	}
@@ -134,13 +136,13 @@ struct answer {
 
 static void answer_free(struct answer *answer)
 {
-	sd_bus_message_unref(answer->message);
+	sd.bus_message_unref(answer->message);
 }
 
 static int take_answer(sd_bus_message *message, void *userdata, sd_bus_error *error UNUSED)
 {
 	struct answer *answer = userdata;
-	answer->message = sd_bus_message_ref(message);
+	answer->message = sd.bus_message_ref(message);
 	answer->done = true;
 	return 1;
 }
@@ -149,32 +151,32 @@ int bus_call(sd_bus *bus, sd_bus_message *call, int64_t deadline_ms, sd_bus_mess
 	     sd_bus_error *ret_refusal, struct error *err)
 {
 	CLEANUP(answer_free) struct answer answer = { 0 };
-	CLEANUP(sd_bus_slot_unrefp) sd_bus_slot *slot = NULL;
+	cleanup_slot sd_bus_slot *slot = NULL;
 
 	/* Without a limit of sd-bus: its default is 25 s, and our deadline may be later. */
-	int r = sd_bus_call_async(bus, &slot, call, take_answer, &answer, UINT64_MAX);
+	int r = sd.bus_call_async(bus, &slot, call, take_answer, &answer, UINT64_MAX);
 	if (r < 0)
 		return lost(bus, r, err);
 	if (bus_wait(bus, &answer.done, deadline_ms, err) < 0)
 		return -1;
-	const sd_bus_error *refusal = sd_bus_message_get_error(answer.message);
+	const sd_bus_error *refusal = sd.bus_message_get_error(answer.message);
 	if (!refusal) {
 		if (ret)
 			*ret = TAKE_PTR(answer.message);
 		return 0;
 	}
 	/* sd-bus, or a message bus, answers this for a peer that is gone. */
-	if (sd_bus_error_has_name(refusal, SD_BUS_ERROR_NO_REPLY) ||
-	    sd_bus_error_has_name(refusal, SD_BUS_ERROR_DISCONNECTED))
+	if (sd.bus_error_has_name(refusal, SD_BUS_ERROR_NO_REPLY) ||
+	    sd.bus_error_has_name(refusal, SD_BUS_ERROR_DISCONNECTED))
 		return error_set(err, ERROR_UNAVAILABLE, "%s went away without an answer",
 				 peer_name(bus));
 	/* A message bus answers this when no process has the peer's name. */
-	if (sd_bus_error_has_name(refusal, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
-	    sd_bus_error_has_name(refusal, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+	if (sd.bus_error_has_name(refusal, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+	    sd.bus_error_has_name(refusal, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not available: %s", peer_name(bus),
 				 bus_refusal_text(refusal));
 	/* The result is the error's number; after -ENOMEM nothing was copied. */
-	(void)sd_bus_error_copy(ret_refusal, refusal);
+	(void)sd.bus_error_copy(ret_refusal, refusal);
 	return BUS_REFUSED;
 }
 

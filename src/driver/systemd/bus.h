@@ -8,14 +8,34 @@
 #pragma once
 
 #include "base/loop.h"
+#include "base/systemd.h"
 #include "base/text.h"
 
-#include <systemd/sd-bus.h>
-
-#define cleanup_message CLEANUP(sd_bus_message_unrefp)
-#define cleanup_refusal CLEANUP(sd_bus_error_free)
+/* Nothing was made as long as the library is not loaded. */
+#define UNREF_OF(name, type, destroy)           \
+	static inline void name(type **pointer) \
+	{                                       \
+		if (*pointer)                   \
+			sd.destroy(*pointer);   \
+	}
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot have any */
+UNREF_OF(bus_message_unrefp, sd_bus_message, bus_message_unref)
+UNREF_OF(bus_slot_unrefp, sd_bus_slot, bus_slot_unref)
+UNREF_OF(bus_unrefp, sd_bus, bus_unref)
+UNREF_OF(bus_close_unrefp, sd_bus, bus_close_unref)
+/* NOLINTEND(bugprone-macro-parentheses) */
+#undef UNREF_OF
+static inline void bus_refusal_free(sd_bus_error *refusal)
+{
+	if (refusal->name)
+		sd.bus_error_free(refusal);
+}
+#define cleanup_message       CLEANUP(bus_message_unrefp)
+#define cleanup_slot          CLEANUP(bus_slot_unrefp)
+#define cleanup_refusal       CLEANUP(bus_refusal_free)
+#define cleanup_bus_reference CLEANUP(bus_unrefp)
 /* This does not flush: flushing waits for a peer that has stopped reading. */
-#define cleanup_bus CLEANUP(sd_bus_close_unrefp)
+#define cleanup_bus CLEANUP(bus_close_unrefp)
 
 /* For one question to a manager that has answered before. */
 enum { BUS_CALL_TIMEOUT_MS = 5000 };

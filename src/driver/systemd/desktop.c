@@ -19,7 +19,7 @@ static int new_message(sd_bus *bus, const struct desktop_text *text, sd_bus_mess
 			 EXPIRES_AS_USUAL) < 0)
 		return -1;
 	/* Many notification daemons are started by their first message. */
-	int r = sd_bus_message_set_auto_start(*ret, 1);
+	int r = sd.bus_message_set_auto_start(*ret, 1);
 	return r < 0 ? bus_message_error(err, r) : 0;
 }
 

@@ -81,7 +81,7 @@ static int ask_kill_user_processes(bool *ret, struct error *err)
 	if (r == BUS_REFUSED)
 		return error_set(err, ERROR_SYSTEM, "logind does not report KillUserProcesses: %s",
 				 bus_refusal_text(&refusal));
-	r = sd_bus_message_read(answer, "v", "b", &value);
+	r = sd.bus_message_read(answer, "v", "b", &value);
 	if (r < 0)
 		return bus_message_error(err, r);
 	*ret = value;

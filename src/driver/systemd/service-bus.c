@@ -64,7 +64,7 @@ static int look_for_owner(sd_bus *bus, int64_t deadline_ms, struct error *err)
 	int there;
 	if (ask_bus(bus, "NameHasOwner", SERVICE_NAME, deadline_ms, &answer, err) < 0)
 		return -1;
-	int r = sd_bus_message_read(answer, "b", &there);
+	int r = sd.bus_message_read(answer, "b", &there);
 	if (r < 0)
 		return bus_message_error(err, r);
 	return there ? 0 : SERVICE_ABSENT;
@@ -97,7 +97,7 @@ int service_owner(const char *user_runtime, pid_t *ret, struct error *err)
 		r = ask_for_pid(bus, deadline_ms, &answer, err);
 	if (r != 0)
 		return r;
-	r = sd_bus_message_read(answer, "u", &pid);
+	r = sd.bus_message_read(answer, "u", &pid);
 	if (r < 0)
 		return bus_message_error(err, r);
 	*ret = (pid_t)pid;

@@ -36,8 +36,8 @@ static void call_free(struct service_call *call)
 {
 	if (call->service)
 		LIST_REMOVE(call, link);
-	sd_bus_slot_unref(call->question);
-	sd_bus_message_unref(call->message);
+	sd.bus_slot_unref(call->question);
+	sd.bus_message_unref(call->message);
 	free(call);
 }
 
@@ -49,7 +49,7 @@ static void refuse(struct service_call *call, const char *name, const char *mess
 	cleanup_free char *text = is_utf8(message, strlen(message)) ? xstrdup(message)
 								    : visible(message);
 	if (call->service)
-		(void)sd_bus_reply_method_errorf(call->message, name, "%s", text);
+		(void)sd.bus_reply_method_errorf(call->message, name, "%s", text);
 	call_free(call);
 }
 
@@ -60,14 +60,14 @@ static int append_text(sd_bus_message *message, const char *key, const char *val
 	if (!value)
 		return 0;
 	if (is_utf8(value, strlen(value)))
-		return sd_bus_message_append(message, "{sv}", key, "s", value);
+		return sd.bus_message_append(message, "{sv}", key, "s", value);
 	cleanup_free char *text = visible(value);
-	return sd_bus_message_append(message, "{sv}", key, "s", text);
+	return sd.bus_message_append(message, "{sv}", key, "s", text);
 }
 
 static int append_time(sd_bus_message *message, const char *key, int64_t us)
 {
-	return us > 0 ? sd_bus_message_append(message, "{sv}", key, "t", (uint64_t)us) : 0;
+	return us > 0 ? sd.bus_message_append(message, "{sv}", key, "t", (uint64_t)us) : 0;
 }
 
 static int append_session(sd_bus_message *message, const struct facts *session)
@@ -90,17 +90,17 @@ static int append_session(sd_bus_message *message, const struct facts *session)
 		{ "activity", runs ? activity : NULL },
 		{ "reason", facts_reason(session) },
 	};
-	int r = sd_bus_message_open_container(message, 'a', "{sv}");
+	int r = sd.bus_message_open_container(message, 'a', "{sv}");
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(texts); i++)
 		r = append_text(message, texts[i].key, texts[i].value);
 	if (r >= 0)
-		r = sd_bus_message_append(message, "{sv}", "desired", "b",
+		r = sd.bus_message_append(message, "{sv}", "desired", "b",
 					  (int)session->is_desired);
 	if (r >= 0)
 		r = append_time(message, "since", session->state_since_us);
 	if (r >= 0)
 		r = append_time(message, "activity_since", session->activity_since_us);
-	return r < 0 ? r : sd_bus_message_close_container(message);
+	return r < 0 ? r : sd.bus_message_close_container(message);
 }
 
 struct list {
@@ -120,24 +120,24 @@ static void append_each(const struct facts *session, void *closure)
 static void send_list(struct service_call *call, struct list *list)
 {
 	if (list->r >= 0)
-		list->r = sd_bus_send(NULL, list->message, NULL);
+		list->r = sd.bus_send(NULL, list->message, NULL);
 	if (list->r < 0)
 		refuse(call, SERVICE_FAILED, "the answer could not be put together");
 	else
 		call_free(call);
-	sd_bus_message_unref(list->message);
+	sd.bus_message_unref(list->message);
 }
 
 static void perform_list(struct service_call *call)
 {
 	struct service *service = call->service;
 	struct list list = { 0 };
-	list.r = sd_bus_message_new_method_return(call->message, &list.message);
+	list.r = sd.bus_message_new_method_return(call->message, &list.message);
 	if (list.r >= 0)
-		list.r = sd_bus_message_open_container(list.message, 'a', "a{sv}");
+		list.r = sd.bus_message_open_container(list.message, 'a', "a{sv}");
 	service->operations->list(append_each, &list, service->context);
 	if (list.r >= 0)
-		list.r = sd_bus_message_close_container(list.message);
+		list.r = sd.bus_message_close_container(list.message);
 	send_list(call, &list);
 }
 
@@ -153,7 +153,7 @@ static void refuse_unknown(struct service_call *call, const char *target)
 static const char *read_target(struct service_call *call)
 {
 	const char *target;
-	return sd_bus_message_read(call->message, "s", &target) < 0 ? "" : target;
+	return sd.bus_message_read(call->message, "s", &target) < 0 ? "" : target;
 }
 
 static void perform_get(struct service_call *call)
@@ -161,13 +161,13 @@ static void perform_get(struct service_call *call)
 	struct service *service = call->service;
 	const char *target = read_target(call);
 	struct list list = { 0 };
-	list.r = sd_bus_message_new_method_return(call->message, &list.message);
+	list.r = sd.bus_message_new_method_return(call->message, &list.message);
 	if (service->operations->get(target, append_each, &list, service->context)) {
 		send_list(call, &list);
 		return;
 	}
 	refuse_unknown(call, target);
-	sd_bus_message_unref(list.message);
+	sd.bus_message_unref(list.message);
 }
 
 static void look_only(const struct facts *session UNUSED, void *closure UNUSED)
@@ -195,9 +195,9 @@ static int on_caller_known(sd_bus_message *answer, void *userdata, sd_bus_error 
 	struct service_call *call = userdata;
 	uint32_t uid;
 
-	call->question = sd_bus_slot_unref(call->question);
-	if (sd_bus_message_is_method_error(answer, NULL) ||
-	    sd_bus_message_read(answer, "u", &uid) < 0 || uid != geteuid())
+	call->question = sd.bus_slot_unref(call->question);
+	if (sd.bus_message_is_method_error(answer, NULL) ||
+	    sd.bus_message_read(answer, "u", &uid) < 0 || uid != geteuid())
 		refuse(call, SD_BUS_ERROR_ACCESS_DENIED, "only the same user may call");
 	else
 		call->perform(call);
@@ -209,16 +209,16 @@ static int on_caller_known(sd_bus_message *answer, void *userdata, sd_bus_error 
 static int begin(sd_bus_message *message, struct service *service,
 		 void (*perform)(struct service_call *call), enum service_verb verb)
 {
-	const char *sender = sd_bus_message_get_sender(message);
+	const char *sender = sd.bus_message_get_sender(message);
 	if (!sender)
 		return -EACCES;
 	struct service_call *call = xcalloc(1, sizeof(*call));
 	*call = (struct service_call){ .service = service,
-				       .message = sd_bus_message_ref(message),
+				       .message = sd.bus_message_ref(message),
 				       .perform = perform,
 				       .verb = verb };
 	LIST_INSERT_HEAD(&service->calls, call, link);
-	int r = sd_bus_call_method_async(service->bus, &call->question, BUS_NAME, BUS_PATH,
+	int r = sd.bus_call_method_async(service->bus, &call->question, BUS_NAME, BUS_PATH,
 					 BUS_INTERFACE, "GetConnectionUnixUser", on_caller_known,
 					 call, "s", sender);
 	if (r < 0)
@@ -260,7 +260,7 @@ static int get_version(sd_bus *bus UNUSED, const char *path UNUSED, const char *
 		       const char *property UNUSED, sd_bus_message *reply, void *userdata UNUSED,
 		       sd_bus_error *error UNUSED)
 {
-	return sd_bus_message_append(reply, "s", agentdeck_version);
+	return sd.bus_message_append(reply, "s", agentdeck_version);
 }
 
 static int get_state(sd_bus *bus UNUSED, const char *path UNUSED, const char *interface UNUSED,
@@ -269,7 +269,7 @@ static int get_state(sd_bus *bus UNUSED, const char *path UNUSED, const char *in
 {
 	const struct service *service = userdata;
 	cleanup_free char *state = visible(or_empty(service->operations->state));
-	return sd_bus_message_append(reply, "s", state);
+	return sd.bus_message_append(reply, "s", state);
 }
 
 /* Unprivileged: on_caller_known() is our check. sd-bus' own check lets root in, and blocks. */
@@ -278,8 +278,11 @@ static int get_state(sd_bus *bus UNUSED, const char *path UNUSED, const char *in
 				 SD_BUS_VTABLE_UNPRIVILEGED)
 
 /* docs/bus.md has the same as a table. tests/unit/test-service.c compares them. */
-static const sd_bus_vtable vtable[] = {
-	SD_BUS_VTABLE_START(0),
+static sd_bus_vtable vtable[] = {
+	/* SD_BUS_VTABLE_START(0), but for what refers to the library. */
+	{ .type = _SD_BUS_VTABLE_START,
+	  .x.start = { .element_size = sizeof(sd_bus_vtable),
+		       .features = _SD_BUS_VTABLE_PARAM_NAMES } },
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("StateDirectory", "s", get_state, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	METHOD("List", "", , "aa{sv}", SD_BUS_PARAM(sessions), on_list),
@@ -313,7 +316,7 @@ static int take_name(sd_bus *bus, int64_t deadline_ms, struct error *err)
 		return error_set(err, ERROR_SYSTEM,
 				 "the user bus refuses the name " SERVICE_NAME ": %s",
 				 bus_refusal_text(&refusal));
-	r = sd_bus_message_read(answer, "u", &outcome);
+	r = sd.bus_message_read(answer, "u", &outcome);
 	if (r < 0)
 		return bus_message_error(err, r);
 	if (outcome == NAME_EXISTS)
@@ -344,7 +347,8 @@ int service_open(const char *user_runtime, struct loop *loop,
 				     .context = context,
 				     .bus = TAKE_PTR(bus) };
 	LIST_INIT(&service->calls);
-	r = sd_bus_add_object_vtable(service->bus, NULL, SERVICE_PATH, SERVICE_INTERFACE, vtable,
+	vtable[0].x.start.vtable_format_reference = sd.bus_object_vtable_format;
+	r = sd.bus_add_object_vtable(service->bus, NULL, SERVICE_PATH, SERVICE_INTERFACE, vtable,
 				     service);
 	if (r < 0)
 		return bus_message_error(err, r);
@@ -361,7 +365,7 @@ void service_close(struct service *service)
 	struct service_call *next;
 	for (struct service_call *call = LIST_FIRST(&service->calls); call; call = next) {
 		next = LIST_NEXT(call, link);
-		(void)sd_bus_reply_method_errorf(
+		(void)sd.bus_reply_method_errorf(
 			call->message, SERVICE_FAILED,
 			"the supervisor ends; what it was doing goes on without it");
 		if (call->question) {
@@ -371,10 +375,10 @@ void service_close(struct service *service)
 		/* An operation has it, and will answer it. */
 		LIST_REMOVE(call, link);
 		call->service = NULL;
-		call->message = sd_bus_message_unref(call->message);
+		call->message = sd.bus_message_unref(call->message);
 	}
 	/* This does not flush: flushing waits for a bus that has stopped reading. */
-	sd_bus_close_unref(service->bus);
+	sd.bus_close_unref(service->bus);
 	bus_detach(service->attachment);
 	free(service);
 }
@@ -382,7 +386,7 @@ void service_close(struct service *service)
 void service_answer(struct service_call *call, const char *outcome)
 {
 	if (call->service)
-		(void)sd_bus_reply_method_return(call->message, "s", outcome);
+		(void)sd.bus_reply_method_return(call->message, "s", outcome);
 	call_free(call);
 }
 
@@ -394,30 +398,30 @@ void service_answer_failure(struct service_call *call, const char *message)
 void service_answer_recovered(struct service_call *call, uint32_t revived, uint32_t failed)
 {
 	if (call->service)
-		(void)sd_bus_reply_method_return(call->message, "uu", revived, failed);
+		(void)sd.bus_reply_method_return(call->message, "uu", revived, failed);
 	call_free(call);
 }
 
 bool service_is_lost(const struct service *service)
 {
-	return sd_bus_is_open(service->bus) <= 0;
+	return sd.bus_is_open(service->bus) <= 0;
 }
 
 void service_changed(struct service *service, const struct facts *session)
 {
 	cleanup_message sd_bus_message *signal = NULL;
-	int r = sd_bus_message_new_signal(service->bus, &signal, SERVICE_PATH, SERVICE_INTERFACE,
+	int r = sd.bus_message_new_signal(service->bus, &signal, SERVICE_PATH, SERVICE_INTERFACE,
 					  "InstanceChanged");
 	if (r >= 0)
-		r = sd_bus_message_append(signal, "s", session->key.id);
+		r = sd.bus_message_append(signal, "s", session->key.id);
 	if (r >= 0)
 		r = append_session(signal, session);
 	if (r >= 0)
-		(void)sd_bus_send(service->bus, signal, NULL);
+		(void)sd.bus_send(service->bus, signal, NULL);
 }
 
 void service_removed(struct service *service, const char *id)
 {
-	(void)sd_bus_emit_signal(service->bus, SERVICE_PATH, SERVICE_INTERFACE, "InstanceRemoved",
+	(void)sd.bus_emit_signal(service->bus, SERVICE_PATH, SERVICE_INTERFACE, "InstanceRemoved",
 				 "s", id);
 }

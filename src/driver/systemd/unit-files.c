@@ -57,13 +57,13 @@ static int read_texts(struct unit_bus *bus, const char *property, const char *wh
 		return error_set(err, ERROR_SYSTEM, "%s: it does not say", what);
 	if (r < 0)
 		return r;
-	r = sd_bus_message_enter_container(answer, 'v', "as");
+	r = sd.bus_message_enter_container(answer, 'v', "as");
 	if (r >= 0)
-		r = sd_bus_message_enter_container(answer, 'a', "s");
+		r = sd.bus_message_enter_container(answer, 'a', "s");
 	if (r < 0)
 		return bus_message_error(err, r);
 	cleanup_strvec struct strvec texts = { 0 };
-	while ((r = sd_bus_message_read(answer, "s", &text)) > 0)
+	while ((r = sd.bus_message_read(answer, "s", &text)) > 0)
 		strvec_push(&texts, text);
 	if (r < 0)
 		return bus_message_error(err, r);
@@ -119,7 +119,7 @@ int unit_file_state(struct unit_bus *bus, const char *name, char **ret, struct e
 	int r = call_manager(bus, call, what, BUS_CALL_TIMEOUT_MS, &answer, err);
 	if (r != 0)
 		return r;
-	r = sd_bus_message_read(answer, "s", &state);
+	r = sd.bus_message_read(answer, "s", &state);
 	if (r < 0)
 		return bus_message_error(err, r);
 	*ret = xstrdup(state);
@@ -137,7 +137,7 @@ struct property {
 	const char *type; /* "s", "t" or "u" */
 };
 
-/* value points to the matching type of sd_bus_message_read(). A text is borrowed from
+/* value points to the matching type of sd_bus_message_read(3). A text is borrowed from
  * *ret_answer. */
 static int get_property(struct unit_bus *bus, const char *path, const struct property *property,
 			void *value, sd_bus_message **ret_answer, struct error *err)
@@ -151,7 +151,7 @@ static int get_property(struct unit_bus *bus, const char *path, const struct pro
 	int r = call_manager(bus, call, what, BUS_CALL_TIMEOUT_MS, &answer, err);
 	if (r != 0)
 		return r;
-	r = sd_bus_message_read(answer, "v", property->type, value);
+	r = sd.bus_message_read(answer, "v", property->type, value);
 	if (r < 0)
 		return bus_message_error(err, r);
 	if (ret_answer)
@@ -172,7 +172,7 @@ int unit_get_service(struct unit_bus *bus, const char *name, struct unit_service
 	uint64_t since_us;
 	uint32_t pid;
 
-	int r = sd_bus_path_encode(SYSTEMD1_PATH "/unit", name, &path);
+	int r = sd.bus_path_encode(SYSTEMD1_PATH "/unit", name, &path);
 	if (r < 0)
 		return bus_message_error(err, r);
 	r = get_property(bus, path, &active_state, &active, &active_answer, err);

@@ -70,12 +70,12 @@ static int append_property(sd_bus_message *call, const struct property *property
 {
 	switch (property->type) {
 	case 's':
-		return sd_bus_message_append(call, "(sv)", property->name, "s", property->text);
+		return sd.bus_message_append(call, "(sv)", property->name, "s", property->text);
 	case 'b':
-		return sd_bus_message_append(call, "(sv)", property->name, "b",
+		return sd.bus_message_append(call, "(sv)", property->name, "b",
 					     (int)property->number);
 	default:
-		return sd_bus_message_append(call, "(sv)", property->name, "t", property->number);
+		return sd.bus_message_append(call, "(sv)", property->name, "t", property->number);
 	}
 }
 
@@ -94,20 +94,20 @@ static int append_slice(sd_bus_message *call, const struct unit_scope *scope,
 			const struct strvec *unknown)
 {
 	const struct property_list limits = list_limits(&scope->limits);
-	int r = sd_bus_message_open_container(call, 'a', "(sa(sv))");
+	int r = sd.bus_message_open_container(call, 'a', "(sa(sv))");
 	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'r', "sa(sv)");
+		r = sd.bus_message_open_container(call, 'r', "sa(sv)");
 	if (r >= 0)
-		r = sd_bus_message_append(call, "s", scope->slice);
+		r = sd.bus_message_append(call, "s", scope->slice);
 	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'a', "(sv)");
+		r = sd.bus_message_open_container(call, 'a', "(sv)");
 	if (r >= 0)
-		r = sd_bus_message_append(call, "(sv)(sv)", "Description", "s",
+		r = sd.bus_message_append(call, "(sv)(sv)", "Description", "s",
 					  or_empty(scope->description), "StopWhenUnneeded", "b", 1);
 	if (r >= 0)
 		r = append_list(call, &limits, unknown);
 	for (int i = 0; r >= 0 && i < 3; i++)
-		r = sd_bus_message_close_container(call);
+		r = sd.bus_message_close_container(call);
 	return r;
 }
 
@@ -115,17 +115,17 @@ static int append_scope(sd_bus_message *call, const struct unit_scope *scope,
 			const struct strvec *unknown)
 {
 	const struct property_list list = list_properties(scope);
-	int r = sd_bus_message_append(call, "ss", scope->name, "fail");
+	int r = sd.bus_message_append(call, "ss", scope->name, "fail");
 	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'a', "(sv)");
+		r = sd.bus_message_open_container(call, 'a', "(sv)");
 	if (r >= 0)
-		r = sd_bus_message_append(call, "(sv)(sv)(sv)", "Description", "s",
+		r = sd.bus_message_append(call, "(sv)(sv)(sv)", "Description", "s",
 					  or_empty(scope->description), "Slice", "s", scope->slice,
 					  "PIDs", "au", 1, (uint32_t)scope->pid);
 	if (r >= 0)
 		r = append_list(call, &list, unknown);
 	if (r >= 0)
-		r = sd_bus_message_close_container(call);
+		r = sd.bus_message_close_container(call);
 	if (r >= 0)
 		r = append_slice(call, scope, unknown);
 	return r;
@@ -152,8 +152,8 @@ static bool leave_out(struct unit_bus *bus, const struct unit_scope *scope,
 	const char *text = or_empty(refusal->message);
 	const size_t before = unknown->count;
 
-	if (!sd_bus_error_has_name(refusal, SD_BUS_ERROR_PROPERTY_READ_ONLY) &&
-	    !sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_PROPERTY))
+	if (!sd.bus_error_has_name(refusal, SD_BUS_ERROR_PROPERTY_READ_ONLY) &&
+	    !sd.bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_PROPERTY))
 		return false;
 	/* Only the text has the name. If the wording changes, we leave out a few more. */
 	note_unknown(unknown, &list, text, false);
@@ -215,7 +215,7 @@ int unit_start_scope(struct unit_bus *bus, const struct unit_scope *scope, int64
 					 scope->name, job.result, scope->name);
 		if (r == BUS_REFUSED && leave_out(bus, scope, &job.refusal))
 			continue;
-		if (r == BUS_REFUSED && !sd_bus_error_has_name(&job.refusal, UNIT_EXISTS))
+		if (r == BUS_REFUSED && !sd.bus_error_has_name(&job.refusal, UNIT_EXISTS))
 			return error_set(err, ERROR_SYSTEM,
 					 "start %s: the user manager refused: %s", scope->name,
 					 bus_refusal_text(&job.refusal));
@@ -241,19 +241,19 @@ static int on_unit_removed(sd_bus_message *signal, void *userdata, sd_bus_error 
 {
 	struct removal *removal = userdata;
 	const char *name, *path;
-	if (sd_bus_message_read(signal, "so", &name, &path) >= 0 && streq(name, removal->name))
+	if (sd.bus_message_read(signal, "so", &name, &path) >= 0 && streq(name, removal->name))
 		removal->is_done = true;
 	return 0;
 }
 
 int unit_wait_gone(struct unit_bus *bus, const char *name, int64_t deadline_ms, struct error *err)
 {
-	CLEANUP(sd_bus_slot_unrefp) sd_bus_slot *slot = NULL;
+	cleanup_slot sd_bus_slot *slot = NULL;
 	cleanup_unit_state struct unit_state state = { 0 };
 	cleanup_error struct error failure = { 0 };
 	struct removal removal = { .name = name };
 
-	int r = sd_bus_match_signal_async(bus->bus, &slot, NULL, SYSTEMD1_PATH, SYSTEMD1_MANAGER,
+	int r = sd.bus_match_signal_async(bus->bus, &slot, NULL, SYSTEMD1_PATH, SYSTEMD1_MANAGER,
 					  "UnitRemoved", on_unit_removed, NULL, &removal);
 	if (r < 0)
 		return bus_message_error(err, r);
@@ -284,7 +284,7 @@ static int default_tasks_max(struct unit_bus *bus, int64_t *ret, struct error *e
 	*ret = LIMIT_INFINITY;
 	if (r == BUS_REFUSED)
 		return 0;
-	r = sd_bus_message_read(answer, "v", "t", &number);
+	r = sd.bus_message_read(answer, "v", "t", &number);
 	if (r >= 0 && number < INT64_MAX)
 		*ret = (int64_t)number;
 	return r < 0 ? bus_message_error(err, r) : 0;
@@ -310,12 +310,12 @@ static int append_limits(sd_bus_message *call, const char *name, const struct li
 {
 	static const struct strvec none = { 0 };
 	const struct property_list list = list_limits(limits);
-	int r = sd_bus_message_append(call, "sb", name, 1);
+	int r = sd.bus_message_append(call, "sb", name, 1);
 	if (r >= 0)
-		r = sd_bus_message_open_container(call, 'a', "(sv)");
+		r = sd.bus_message_open_container(call, 'a', "(sv)");
 	if (r >= 0)
 		r = append_list(call, &list, &none);
-	return r < 0 ? r : sd_bus_message_close_container(call);
+	return r < 0 ? r : sd.bus_message_close_container(call);
 }
 
 int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits *limits,
@@ -345,7 +345,7 @@ int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits 
 		return error_prefix(err, "set the limits of %s", name);
 	if (r == 0)
 		return 0;
-	if (sd_bus_error_has_name(&refusal, NO_SUCH_UNIT))
+	if (sd.bus_error_has_name(&refusal, NO_SUCH_UNIT))
 		return UNIT_ABSENT;
 	return error_set(err, ERROR_SYSTEM, "set the limits of %s: the user manager refused: %s",
 			 name, bus_refusal_text(&refusal));

@@ -17,7 +17,7 @@ void unit_job_end(struct unit_job *job)
 {
 	free(job->path);
 	free(job->result);
-	sd_bus_error_free(&job->refusal);
+	bus_refusal_free(&job->refusal);
 	strvec_clear(&job->seen);
 }
 
@@ -28,7 +28,7 @@ static int on_job_removed(sd_bus_message *signal, void *userdata, sd_bus_error *
 	uint32_t id;
 
 	if (!job || job->is_done ||
-	    sd_bus_message_read(signal, "uoss", &id, &path, &unit, &result) < 0 ||
+	    sd.bus_message_read(signal, "uoss", &id, &path, &unit, &result) < 0 ||
 	    !streq(unit, job->unit))
 		return 0;
 	if (!job->path) {
@@ -47,7 +47,7 @@ static int on_owner_changed(sd_bus_message *signal, void *userdata, sd_bus_error
 	struct unit_job *job = ((struct unit_bus *)userdata)->job;
 	const char *name, *old_owner, *new_owner;
 
-	if (job && sd_bus_message_read(signal, "sss", &name, &old_owner, &new_owner) >= 0 &&
+	if (job && sd.bus_message_read(signal, "sss", &name, &old_owner, &new_owner) >= 0 &&
 	    streq(name, SYSTEMD1_NAME) && is_empty(new_owner))
 		job->manager_left = job->is_done = true;
 	return 0;
@@ -62,7 +62,7 @@ static int run_job(struct unit_bus *bus, sd_bus_message *call, struct unit_job *
 	int r = bus_call(bus->bus, call, job->deadline_ms, &answer, &job->refusal, err);
 	if (r != 0)
 		return r;
-	r = sd_bus_message_read(answer, "o", &path);
+	r = sd.bus_message_read(answer, "o", &path);
 	if (r < 0)
 		return bus_message_error(err, r);
 	job->path = xstrdup(path);
@@ -89,8 +89,8 @@ int unit_run_job(struct unit_bus *bus, sd_bus_message *call, struct unit_job *jo
 
 bool unit_is_absence(const sd_bus_error *refusal)
 {
-	return sd_bus_error_has_name(refusal, NO_SUCH_UNIT) ||
-	       sd_bus_error_has_name(refusal, SD_BUS_ERROR_FILE_NOT_FOUND);
+	return sd.bus_error_has_name(refusal, NO_SUCH_UNIT) ||
+	       sd.bus_error_has_name(refusal, SD_BUS_ERROR_FILE_NOT_FOUND);
 }
 
 int unit_change(struct unit_bus *bus, const struct unit_change *change, const char *name,
@@ -121,14 +121,14 @@ int unit_change(struct unit_bus *bus, const struct unit_change *change, const ch
 static int watch_jobs(struct unit_bus *bus, bool direct, struct error *err)
 {
 	cleanup_message sd_bus_message *subscribe = NULL;
-	int r = sd_bus_match_signal_async(bus->bus, NULL, direct ? NULL : SYSTEMD1_NAME,
+	int r = sd.bus_match_signal_async(bus->bus, NULL, direct ? NULL : SYSTEMD1_NAME,
 					  SYSTEMD1_PATH, SYSTEMD1_MANAGER, "JobRemoved",
 					  on_job_removed, NULL, bus);
 	if (r < 0)
 		return bus_message_error(err, r);
 	if (direct)
 		return 0;
-	r = sd_bus_add_match_async(bus->bus, NULL,
+	r = sd.bus_add_match_async(bus->bus, NULL,
 				   "type='signal',sender='org.freedesktop.DBus',"
 				   "member='NameOwnerChanged',arg0='" SYSTEMD1_NAME "'",
 				   on_owner_changed, NULL, bus);
@@ -136,7 +136,7 @@ static int watch_jobs(struct unit_bus *bus, bool direct, struct error *err)
 		return bus_message_error(err, r);
 	if (bus_new_call(bus->bus, &MANAGER("Subscribe"), &subscribe, err, NULL) < 0)
 		return -1;
-	r = sd_bus_send(bus->bus, subscribe, NULL);
+	r = sd.bus_send(bus->bus, subscribe, NULL);
 	return r < 0 ? bus_message_error(err, r) : 0;
 }
 
@@ -154,7 +154,7 @@ static int ask_version(struct unit_bus *bus, int64_t deadline_ms, struct error *
 		return r;
 	if (r == BUS_REFUSED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s", bus_refusal_text(&refusal));
-	r = sd_bus_message_read(answer, "v", "s", &version);
+	r = sd.bus_message_read(answer, "v", "s", &version);
 	if (r < 0)
 		return bus_message_error(err, r);
 	bus->version = xstrdup(version);
@@ -211,7 +211,7 @@ void unit_bus_close(struct unit_bus *bus)
 {
 	if (!bus)
 		return;
-	sd_bus_close_unref(bus->bus);
+	bus_close_unrefp(&bus->bus);
 	strvec_clear(&bus->unknown_properties);
 	free(bus->version);
 	free(bus);
@@ -233,7 +233,7 @@ void unit_state_free(struct unit_state *state)
 static int read_string(sd_bus_message *answer, char **slot)
 {
 	const char *text;
-	int r = sd_bus_message_read(answer, "v", "s", &text);
+	int r = sd.bus_message_read(answer, "v", "s", &text);
 	if (r >= 0)
 		replace_string(slot, text);
 	return r;
@@ -241,12 +241,12 @@ static int read_string(sd_bus_message *answer, char **slot)
 
 static int read_properties(sd_bus_message *answer, struct unit_state *state, char **load_state)
 {
-	int r = sd_bus_message_enter_container(answer, 'a', "{sv}");
+	int r = sd.bus_message_enter_container(answer, 'a', "{sv}");
 	if (r < 0)
 		return r;
-	while ((r = sd_bus_message_enter_container(answer, 'e', "sv")) > 0) {
+	while ((r = sd.bus_message_enter_container(answer, 'e', "sv")) > 0) {
 		const char *name;
-		r = sd_bus_message_read(answer, "s", &name);
+		r = sd.bus_message_read(answer, "s", &name);
 		if (r < 0)
 			return r;
 		if (streq(name, "ActiveState"))
@@ -258,9 +258,9 @@ static int read_properties(sd_bus_message *answer, struct unit_state *state, cha
 		else if (streq(name, "LoadState"))
 			r = read_string(answer, load_state);
 		else
-			r = sd_bus_message_skip(answer, "v");
+			r = sd.bus_message_skip(answer, "v");
 		if (r >= 0)
-			r = sd_bus_message_exit_container(answer);
+			r = sd.bus_message_exit_container(answer);
 		if (r < 0)
 			return r;
 	}
@@ -275,7 +275,7 @@ int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *re
 	cleanup_unit_state struct unit_state state = { 0 };
 	cleanup_free char *path = NULL, *load_state = NULL;
 
-	int r = sd_bus_path_encode(SYSTEMD1_PATH "/unit", name, &path);
+	int r = sd.bus_path_encode(SYSTEMD1_PATH "/unit", name, &path);
 	if (r < 0)
 		return bus_message_error(err, r);
 	/* The empty name means all interfaces: we need properties of two. */
@@ -287,8 +287,8 @@ int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *re
 	if (r < 0)
 		return error_prefix(err, "ask for the state of %s", name);
 	if (r == BUS_REFUSED) {
-		if (sd_bus_error_has_name(&refusal, NO_SUCH_UNIT) ||
-		    sd_bus_error_has_name(&refusal, SD_BUS_ERROR_UNKNOWN_OBJECT))
+		if (sd.bus_error_has_name(&refusal, NO_SUCH_UNIT) ||
+		    sd.bus_error_has_name(&refusal, SD_BUS_ERROR_UNKNOWN_OBJECT))
 			return UNIT_ABSENT;
 		return error_set(err, ERROR_SYSTEM, "ask for the state of %s: %s", name,
 				 bus_refusal_text(&refusal));
@@ -318,9 +318,9 @@ static int read_invocation(sd_bus_message *answer, char **ret)
 	const void *bytes = NULL;
 	size_t length = 0;
 
-	int r = sd_bus_message_enter_container(answer, 'v', "ay");
+	int r = sd.bus_message_enter_container(answer, 'v', "ay");
 	if (r >= 0)
-		r = sd_bus_message_read_array(answer, 'y', &bytes, &length);
+		r = sd.bus_message_read_array(answer, 'y', &bytes, &length);
 	if (r < 0)
 		return r;
 	if (!length)
@@ -344,7 +344,7 @@ int unit_manager_group(struct unit_bus *bus, char **ret, struct error *err)
 		return r;
 	if (r == BUS_REFUSED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s", bus_refusal_text(&refusal));
-	r = sd_bus_message_read(answer, "v", "s", &group);
+	r = sd.bus_message_read(answer, "v", "s", &group);
 	if (r < 0)
 		return bus_message_error(err, r);
 	*ret = xstrdup(group);
@@ -357,7 +357,7 @@ int unit_get_invocation(struct unit_bus *bus, const char *name, char **ret, stru
 	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
 	cleanup_free char *path = NULL;
 
-	int r = sd_bus_path_encode(SYSTEMD1_PATH "/unit", name, &path);
+	int r = sd.bus_path_encode(SYSTEMD1_PATH "/unit", name, &path);
 	if (r < 0)
 		return bus_message_error(err, r);
 	if (bus_new_call(bus->bus, &BUS_GET(SYSTEMD1_NAME, path), &call, err, "ss",
