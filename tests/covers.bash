@@ -36,6 +36,7 @@ COVERS=(
 	"src/driver/git/snapshot|tests/unit/test-role-git.bash"
 	"src/driver/git/snapshot-files|tests/unit/test-role-git.bash"
 	"src/driver/git/linked|tests/unit/test-git-linked.c"
+	"src/driver/store/index-file|tests/unit/test-store-index.c"
 	"src/driver/store/reserve|tests/persistence/test-faults-files.c"
 	"src/driver/store/store-watch|tests/unit/test-store.c"
 	"src/engine/adopt/|tests/unit/test-cli.bash tests/persistence/test-adopt.c"

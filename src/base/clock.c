@@ -45,22 +45,47 @@ static char *put_digits(char *at, int number, int digits, char next)
 	return at + digits + 1;
 }
 
-/* A list of thousands has as many of these: strftime(3) and snprintf(3) take five times as long. */
+struct date {
+	int year, month, day;
+};
+
+/* The date of a day since the Epoch, in the calendar that ISO 8601 uses for all times.  Each year
+ * begins in March here, so that a leap day is its last. */
+static struct date date_of(int day)
+{
+	enum { TO_YEAR_0 = 719468, ERA_DAYS = 146097, CENTURY_DAYS = 36524, LEAP_DAYS = 1460 };
+	day += TO_YEAR_0;
+	const int era = day / ERA_DAYS, in_era = day % ERA_DAYS;
+	const int year = (in_era - in_era / LEAP_DAYS + in_era / CENTURY_DAYS -
+			  in_era / (ERA_DAYS - 1)) /
+			 365;
+	const int in_year = in_era - (365 * year + year / 4 - year / 100);
+	const int month = (5 * in_year + 2) / 153;
+	return (struct date){ .year = era * 400 + year + (month >= 10),
+			      .month = month < 10 ? month + 3 : month - 9,
+			      .day = in_year - (153 * month + 2) / 5 + 1 };
+}
+
+#define DAY_S        INT64_C(86400)
+#define YEAR_10000_S INT64_C(253402300800)
+
+/* A list of thousands has as many of these: strftime(3) and snprintf(3) take five times as long,
+ * and gmtime_r(3) reads the time zone. */
 const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE])
 {
-	struct tm tm;
-	time_t seconds = wall_us / 1000000;
-	const int ms = (int)(wall_us / 1000 % 1000);
-	if (!gmtime_r(&seconds, &tm) || tm.tm_year + 1900 > 9999 || wall_us < 0) {
+	const int64_t seconds = wall_us / 1000000;
+	const int ms = (int)(wall_us / 1000 % 1000), second = (int)(seconds % DAY_S);
+	if (wall_us < 0 || seconds >= YEAR_10000_S) {
 		snprintf(buffer, CLOCK_TEXT_SIZE, ".%03dZ", ms);
 		return buffer;
 	}
-	char *at = put_digits(buffer, tm.tm_year + 1900, 4, '-');
-	at = put_digits(at, tm.tm_mon + 1, 2, '-');
-	at = put_digits(at, tm.tm_mday, 2, 'T');
-	at = put_digits(at, tm.tm_hour, 2, ':');
-	at = put_digits(at, tm.tm_min, 2, ':');
-	at = put_digits(at, tm.tm_sec, 2, '.');
+	const struct date date = date_of((int)(seconds / DAY_S));
+	char *at = put_digits(buffer, date.year, 4, '-');
+	at = put_digits(at, date.month, 2, '-');
+	at = put_digits(at, date.day, 2, 'T');
+	at = put_digits(at, second / 3600, 2, ':');
+	at = put_digits(at, second / 60 % 60, 2, ':');
+	at = put_digits(at, second % 60, 2, '.');
 	at = put_digits(at, ms, 3, 'Z');
 	*at = '\0';
 	return buffer;

@@ -220,12 +220,19 @@ int fs_check_author(int fd, const char *path, struct error *err)
 		path, st.st_uid);
 }
 
-int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err)
+enum { READ_ROOM = 4096 };
+
+/* expected: how long it may be; 0: that is not known. */
+static int read_all(int fd, const char *what, size_t expected, size_t max, struct strbuf *ret,
+		    struct error *err)
 {
 	cleanup_strbuf struct strbuf buf = { 0 };
-	char chunk[16384];
+	/* One byte more than it has, so that the next read finds its end. */
+	strbuf_reserve(&buf, expected ? expected + 1 : READ_ROOM);
 	for (;;) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (buf.length + 1 == buf.size)
+			strbuf_reserve(&buf, READ_ROOM);
+		ssize_t n = read(fd, buf.data + buf.length, buf.size - 1 - buf.length);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -235,13 +242,18 @@ int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct 
 		if (buf.length + (size_t)n > max)
 			return error_set(err, ERROR_CORRUPT, "%s is larger than %zu bytes", what,
 					 max);
-		strbuf_add(&buf, chunk, (size_t)n);
+		buf.length += (size_t)n;
 	}
-	strbuf_add(&buf, "", 0);
+	buf.data[buf.length] = '\0';
 	strbuf_free(ret);
 	*ret = buf;
 	buf = (struct strbuf){ 0 };
 	return 0;
+}
+
+int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err)
+{
+	return read_all(fd, what, 0, max, ret, err);
 }
 
 int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct error *err)
@@ -258,7 +270,8 @@ int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct 
 		return error_set_file(err, errno, "stat %s", name);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERROR_CORRUPT, "%s is not a regular file", name);
-	return fs_read_fd(fd, name, max, ret, err);
+	const size_t expected = (size_t)st.st_size < max ? (size_t)st.st_size : max;
+	return read_all(fd, name, expected, max, ret, err);
 }
 
 int fs_write_all(int fd, const void *data, size_t length, const char *what, struct error *err)
@@ -689,6 +702,12 @@ void fs_unlock(struct fs_lock *lock)
 
 int fs_list(int dirfd, struct strvec *ret, struct error *err)
 {
+	return fs_list_some(dirfd, NULL, ret, err);
+}
+
+int fs_list_some(int dirfd, bool (*is_wanted)(const char *name), struct strvec *ret,
+		 struct error *err)
+{
 	struct strvec names = { 0 };
 	int fd = fs_openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -703,7 +722,8 @@ int fs_list(int dirfd, struct strvec *ret, struct error *err)
 		const struct dirent *entry = readdir(dir);
 		if (!entry)
 			break;
-		if (!streq(entry->d_name, ".") && !streq(entry->d_name, ".."))
+		if (!streq(entry->d_name, ".") && !streq(entry->d_name, "..") &&
+		    (!is_wanted || is_wanted(entry->d_name)))
 			strvec_push(&names, entry->d_name);
 	}
 	int saved = errno;

@@ -144,6 +144,9 @@ void fs_unlock(struct fs_lock *lock);
 
 /* Names below dirfd without "." and "..", unsorted. */
 int fs_list(int dirfd, struct strvec *ret, struct error *err);
+/* Only those that are wanted. */
+int fs_list_some(int dirfd, bool (*is_wanted)(const char *name), struct strvec *ret,
+		 struct error *err);
 
 /* realpath(3) of an existing directory.  FS_ABSENT when it does not exist or is not a directory. */
 int fs_real_directory(const char *path, char **ret, struct error *err);

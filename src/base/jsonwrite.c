@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/jsonwrite.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 void json_writer_free(struct json_writer *writer)
@@ -57,24 +56,42 @@ static size_t add_special(struct strbuf *text, const char *from)
 	return 1;
 }
 
-static void add_quoted(struct strbuf *text, const char *value, size_t length)
+/* plain: as plain_length() of the value. */
+static void add_quoted(struct strbuf *text, const char *value, size_t length, size_t plain)
 {
 	put(text, "\"", 1);
-	for (const char *end = value + length; value < end;) {
-		const size_t plain = plain_length(value);
+	for (const char *end = value + length;; plain = plain_length(value)) {
 		put(text, value, plain);
 		value += plain;
-		if (value < end)
-			value += add_special(text, value);
+		if (value >= end)
+			break;
+		value += add_special(text, value);
 	}
 	put(text, "\"", 1);
 }
 
 static void break_line(const struct json_writer *writer, struct strbuf *text)
 {
-	put(text, "\n", 1);
-	for (int i = 0; i < writer->depth; i++)
-		put(text, "  ", 2);
+	static const char blanks[] = "\n                ";
+	const size_t wanted = 1 + 2 * (size_t)writer->depth, most = strlen(blanks);
+	put(text, blanks, wanted < most ? wanted : most);
+	for (size_t i = most; i < wanted; i++)
+		put(text, " ", 1);
+}
+
+/* A key that needs no escape, with its quotes and what follows them. */
+static void add_plain_key(struct strbuf *text, const char *key, size_t length, bool is_line)
+{
+	strbuf_reserve(text, length + strlen("\"\": "));
+	char *at = text->data + text->length;
+	*at++ = '"';
+	at = mempcpy(at, key, length);
+	*at++ = '"';
+	*at++ = ':';
+	*at = ' ';
+	at += !is_line;
+	*at = '\0';
+	text->length = (size_t)(at - text->data);
 }
 
 /* Write the comma, the line break and the key before a value. */
@@ -86,8 +103,11 @@ static struct strbuf *begin_value(struct json_writer *writer, const char *key)
 	writer->has_members = true;
 	if (writer->depth && !writer->is_line)
 		break_line(writer, text);
-	if (key) {
-		add_quoted(text, key, strlen(key));
+	const size_t plain = key ? plain_length(key) : 0;
+	if (key && !key[plain]) {
+		add_plain_key(text, key, plain, writer->is_line);
+	} else if (key) {
+		add_quoted(text, key, strlen(key), plain);
 		put(text, ": ", writer->is_line ? 1 : 2);
 	}
 	return text;
@@ -117,18 +137,27 @@ void json_write_string(struct json_writer *writer, const char *key, const char *
 		strbuf_adds(text, "null");
 		return;
 	}
-	const size_t length = strlen(value);
-	if (plain_length(value) == length || is_utf8(value, length)) {
-		add_quoted(text, value, length);
+	const size_t plain = plain_length(value);
+	const size_t length = plain + strlen(value + plain);
+	if (plain == length || is_utf8(value, length)) {
+		add_quoted(text, value, length, plain);
 	} else {
 		cleanup_free char *shown = visible(value);
-		add_quoted(text, shown, strlen(shown));
+		add_quoted(text, shown, strlen(shown), plain_length(shown));
 	}
 }
 
 void json_write_int(struct json_writer *writer, const char *key, int64_t value)
 {
-	strbuf_addf(begin_value(writer, key), "%" PRId64, value);
+	char digits[24];
+	char *at = digits + sizeof(digits);
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	do
+		*--at = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (value < 0)
+		*--at = '-';
+	put(begin_value(writer, key), at, (size_t)(digits + sizeof(digits) - at));
 }
 
 void json_write_bool(struct json_writer *writer, const char *key, bool value)
@@ -161,7 +190,8 @@ void json_write_value(struct json_writer *writer, const char *key, struct json_o
 		write_array(writer, key, value);
 	else if (json_object_is_type(value, json_type_string))
 		add_quoted(begin_value(writer, key), json_object_get_string(value),
-			   (size_t)json_object_get_string_len(value));
+			   (size_t)json_object_get_string_len(value),
+			   plain_length(json_object_get_string(value)));
 	else
 		strbuf_adds(begin_value(writer, key), json_object_to_json_string(value));
 }

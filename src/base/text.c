@@ -87,6 +87,15 @@ void strbuf_add(struct strbuf *buf, const void *data, size_t length)
 	buf->data[buf->length] = '\0';
 }
 
+void strbuf_reserve(struct strbuf *buf, size_t more)
+{
+	const size_t needed = buf->length + more + 1;
+	if (needed <= buf->size)
+		return;
+	buf->size = needed > 2 * buf->size ? needed : 2 * buf->size;
+	buf->data = xreallocarray(buf->data, buf->size, 1);
+}
+
 void strbuf_adds(struct strbuf *buf, const char *text)
 {
 	strbuf_add(buf, text, strlen(text));

@@ -33,6 +33,8 @@ struct strbuf {
 	size_t length, size;
 };
 void strbuf_add(struct strbuf *buf, const void *data, size_t length);
+/* Make room for so many bytes more, and the NUL. */
+void strbuf_reserve(struct strbuf *buf, size_t more);
 void strbuf_adds(struct strbuf *buf, const char *text);
 void strbuf_addf(struct strbuf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The string ("" when empty), which is then the caller's; the buffer is empty afterwards. */

@@ -52,6 +52,20 @@ static void each_written_time_reads_as_the_same(void **state UNUSED)
 	assert_string_equal(clock_format(951782400000000, buffer), "2000-02-29T00:00:00.000Z");
 }
 
+static void a_date_is_that_of_the_c_library(void **state UNUSED)
+{
+	enum { DAYS = 400 * 366, DAY_S = 24 * 3600 };
+	char buffer[CLOCK_TEXT_SIZE], known[CLOCK_TEXT_SIZE];
+	for (time_t day = 0; day < DAYS; day++) {
+		const time_t seconds = day * DAY_S + day % DAY_S;
+		struct tm tm;
+		assert_non_null(gmtime_r(&seconds, &tm));
+		assert_true(strftime(known, sizeof(known), "%Y-%m-%dT%H:%M:%S.000Z", &tm) > 0);
+		assert_string_equal(clock_format((int64_t)seconds * 1000000, buffer), known);
+	}
+	assert_string_equal(clock_format(INT64_C(253402300800000000), buffer), ".000Z");
+}
+
 static void the_deadline_clock_counts_suspend(void **state UNUSED)
 {
 	struct timespec boot, monotonic;
@@ -154,6 +168,7 @@ int main(void)
 		TEST(times_survive_writing_and_reading),
 		TEST(what_is_left_is_never_negative),
 		TEST(each_written_time_reads_as_the_same),
+		TEST(a_date_is_that_of_the_c_library),
 		TEST(the_deadline_clock_counts_suspend),
 		TEST(the_wall_clock_is_that_of_the_system),
 		TEST(what_is_left_is_what_poll_takes),

@@ -382,6 +382,43 @@ static void an_index_that_was_cut_anywhere_is_as_good_as_none(void **state)
 	}
 }
 
+/* Escapes and bytes that we do not write. */
+static void a_line_that_is_no_row_of_ours_is_read_anew(void **state)
+{
+	const struct fixture *fixture = *state;
+	static const char *const forged[] = {
+		"\\u0000", "\\u0041", "\\u00", "\\x", "\x01", "\xff", "\"", "\\",
+	};
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	cleanup_free char *good = content(fixture->store, INDEX);
+	for (size_t i = 0; i < ARRAY_SIZE(forged); i++) {
+		put_content(fixture->store, INDEX, good);
+		tamper(fixture->store, "title 7", forged[i]);
+		assert_titles(fixture->store, MANY);
+	}
+}
+
+static void control_characters_come_back_from_the_index(void **state)
+{
+	const struct fixture *fixture = *state;
+	static const char odd[] = "\x01 \x1f \b\f\n\r \"\\/ \x7f";
+	make_many(fixture->store, MANY);
+	rename_instance(fixture->store, "bbbb0007", odd);
+	age(fixture->store, "bbbb0007");
+	assert_int_equal(listed(fixture->store), MANY);
+	tamper(fixture->store, "title 8", "from the index");
+	cleanup_store_rows struct store_rows rows = { 0 };
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_string_equal(row_of(&rows, "bbbb0008")->title, "from the index");
+	/* A changed row shows that it was taken. */
+	tamper(fixture->store, "\\u0001 ", "\\u0002 ");
+	store_rows_free(&rows);
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_int_equal(*row_of(&rows, "bbbb0007")->title, 2);
+	assert_string_equal(row_of(&rows, "bbbb0007")->title + 1, odd + 1);
+}
+
 static void rows_that_make_no_sense_are_read_anew(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -674,6 +711,8 @@ int main(void)
 		STORE_TEST(rows_of_what_is_gone_are_dropped),
 		STORE_TEST(an_index_that_is_none_is_written_anew),
 		STORE_TEST(an_index_that_was_cut_anywhere_is_as_good_as_none),
+		STORE_TEST(a_line_that_is_no_row_of_ours_is_read_anew),
+		STORE_TEST(control_characters_come_back_from_the_index),
 		STORE_TEST(rows_that_make_no_sense_are_read_anew),
 		STORE_TEST(what_is_no_row_spoils_no_other),
 		STORE_TEST(who_finds_the_profile_locked_leaves_the_index_alone),

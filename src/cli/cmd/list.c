@@ -68,7 +68,7 @@ static void print_listing_json(const struct listing *listing)
 		json_write_begin(&writer, NULL, '{');
 		json_write_facts(&writer, &facts, false);
 		json_write_stamped_end(&writer);
-		/* So thousands need the memory of one. */
+		/* So thousands need the memory of a few. */
 		print_written(&writer);
 	}
 	json_write_end(&writer, ']');

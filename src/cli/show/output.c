@@ -74,9 +74,13 @@ int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err)
 	return r;
 }
 
+enum { PRINT_SIZE = 64 << 10 };
+
 void print_written(struct json_writer *writer)
 {
-	fputs(writer->text.data, stdout);
+	if (writer->text.length < PRINT_SIZE)
+		return;
+	fwrite(writer->text.data, 1, writer->text.length, stdout);
 	writer->text.length = 0;
 }
 

@@ -47,5 +47,6 @@ void print_json_line_to(FILE *out, struct json_object *object);
 void print_json_element(struct json_object *object, size_t index);
 void print_json_end(size_t count);
 
-/* Print what was written since the last time.  The writer continues from there. */
+/* Print what was written since the last time, once that is much: each write(2) has a price.  The
+ * writer continues from there. */
 void print_written(struct json_writer *writer);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "driver/store/index-file.h"
 #include "driver/store/store-internal.h"
 #include "model/session/fields.h"
 
@@ -13,8 +14,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-
-enum { INDEX_FORMAT = 12 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -78,8 +77,8 @@ enum { COLUMN_COUNT = ARRAY_SIZE(columns) };
 
 enum { STAMP_SIZE = 96 };
 
-struct entry {
-	struct store_row row;
+/* What the index has of a row beside its columns. */
+struct stored {
 	size_t length;          /* of the row's storage */
 	char stamp[STAMP_SIZE]; /* "": the row does not go into the index */
 };
@@ -101,10 +100,7 @@ void store_rows_free(struct store_rows *rows)
 /* In hexadecimal, and what follows it. */
 static char *put_hex(char *at, uint64_t number, char next)
 {
-	int shift = 60;
-	while (shift > 0 && !(number >> shift))
-		shift -= 4;
-	for (; shift >= 0; shift -= 4)
+	for (int shift = number ? (63 - __builtin_clzll(number)) & ~3 : 0; shift >= 0; shift -= 4)
 		*at++ = "0123456789abcdef"[number >> shift & 15];
 	*at++ = next;
 	return at;
@@ -157,7 +153,14 @@ static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 	struct store_row row = { .storage = storage };
 	char *next = storage;
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (next > storage + length || !unpack_column(&columns[i], next, &row))
+		if (next > storage + length)
+			return false;
+		/* Most columns of most rows are empty, and the row has no value yet. */
+		if (!*next && !columns[i].needed && !columns[i].always && !columns[i].words) {
+			next++;
+			continue;
+		}
+		if (!unpack_column(&columns[i], next, &row))
 			return false;
 		next += strlen(next) + 1;
 	}
@@ -241,118 +244,38 @@ static bool is_indexable(const char *storage, size_t length)
 
 /* --- the index file --------------------------------------------------------------------------- */
 
-struct index {
-	struct json_object *object;
-	struct json_object *rows; /* borrowed from object; NULL: there is no index */
-	size_t count, next;       /* of rows; the first one not yet looked at */
-	bool gone;                /* some rows are of instances that no longer exist */
-};
-
-static void index_free(struct index *index)
-{
-	json_object_put(index->object);
-	*index = (struct index){ 0 };
-}
-#define cleanup_index CLEANUP(index_free)
-
-/* An index that cannot be used, for whatever reason, counts as absent. */
-static void read_index(const struct store *store, struct index *ret)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	struct json_object *object = NULL;
-	if (fs_read(store->directory, STORE_INDEX, STORE_INDEX_MAX, &text, NULL) != 0 ||
-	    json_parse(text.data, text.length, STORE_INDEX, &object, NULL) < 0)
-		return;
-	ret->object = object;
-	if (json_get_int(object, "format", 0) == INDEX_FORMAT)
-		ret->rows = json_get_array(object, "rows");
-	ret->count = ret->rows ? json_object_array_length(ret->rows) : 0;
-}
-
-/* Compare base with the one that a row's text begins with. */
-static int compare_base(const char *text, const char *base)
-{
-	size_t length = strcspn(text, "\t"), n = strlen(base);
-	int order = memcmp(text, base, length < n ? length : n);
-	return order ? order : (length > n) - (length < n);
-}
-
-/* The text of base's row, or NULL.  Call it with rising names: both sides are sorted.  An index
- * that is not sorted loses rows, whose manifests are then read again. */
-static struct json_object *index_find(struct index *index, const char *base)
-{
-	while (index->next < index->count) {
-		struct json_object *row = json_object_array_get_idx(index->rows, index->next);
-		bool is_text = json_object_is_type(row, json_type_string);
-		int order = is_text ? compare_base(json_object_get_string(row), base) : -1;
-		if (order > 0)
-			return NULL;
-		index->next++;
-		if (order == 0)
-			return row;
-		index->gone = true;
-	}
-	return NULL;
-}
-
 /* Returns false if there is no row, or if it was made from another version of the manifest. */
-static bool row_from_index(const struct store *store, struct index *index, const char *base,
-			   const struct stat *st, struct entry *ret)
+static bool row_from_index(const struct store *store, struct index_file *index, const char *base,
+			   const struct stat *st, struct stored *ret, struct store_row *ret_row)
 {
-	struct json_object *found = index_find(index, base);
-	const char *text = found ? json_object_get_string(found) : "";
-	const char *last = strrchr(text, '\t');
-
+	struct index_line line;
 	make_stamp(st, ret->stamp);
-	if (!last || !streq(last + 1, ret->stamp))
+	if (!index_file_find(index, base, &line))
 		return false;
-	ret->length = (size_t)(last - text);
-	cleanup_free char *storage = xstrndup(text, ret->length);
-	for (char *tab = storage; (tab = strchr(tab, '\t')); tab++)
-		*tab = '\0';
-	if (!unpack_row(storage, ret->length, &ret->row) ||
-	    !store_is_own_place(store, ret->row.id, ret->row.run.directory, ret->row.run.socket,
-				ret->row.run.unit))
+	cleanup_free char *storage = index_line_texts(&line, ret->stamp, &ret->length);
+	if (!storage || !unpack_row(storage, ret->length, ret_row) ||
+	    !store_is_own_place(store, ret_row->id, ret_row->run.directory, ret_row->run.socket,
+				ret_row->run.unit))
 		return false;
 	(void)TAKE_PTR(storage);
 	return true;
 }
 
-static void add_row(struct strbuf *text, const struct entry *entry)
-{
-	cleanup_strbuf struct strbuf row = { 0 };
-	strbuf_add(&row, entry->row.storage, entry->length);
-	for (size_t i = 0; i < row.length; i++)
-		if (row.data[i] == '\0')
-			row.data[i] = '\t';
-	strbuf_adds(&row, "\t");
-	strbuf_adds(&row, entry->stamp);
-	cleanup_json struct json_object *value = json_text(row.data);
-	strbuf_adds(text, json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE));
-}
-
 /* Best effort: if the lock is taken, the next reader writes it. */
-static void write_index(const struct store *store, const struct entry *entries, size_t count)
+static void write_index(const struct store *store, const struct store_row *rows,
+			const struct stored *stored, size_t count)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	cleanup_strbuf struct strbuf text = { 0 };
-	const char *separator = "\n";
+	cleanup_strbuf struct strbuf file = { 0 };
 
 	if (!store->profile_locked &&
 	    fs_lock(store->directory, STORE_PROFILE_LOCK, 0, &lock, NULL) != 0)
 		return;
-	strbuf_addf(&text, "{\"format\":%d,\"rows\":[", INDEX_FORMAT);
-	for (size_t i = 0; i < count; i++) {
-		if (!*entries[i].stamp)
-			continue;
-		strbuf_adds(&text, separator);
-		add_row(&text, &entries[i]);
-		separator = ",\n";
-	}
-	strbuf_adds(&text, "\n]}\n");
-	if (text.length <= STORE_INDEX_MAX)
-		(void)fs_replace(store->directory, STORE_INDEX, text.data, text.length, FS_VOLATILE,
-				 NULL);
+	index_text_begin(&file);
+	for (size_t i = 0; i < count; i++)
+		if (*stored[i].stamp)
+			index_text_add(&file, rows[i].storage, stored[i].length, stored[i].stamp);
+	index_text_write(store->directory, &file);
 }
 
 /* --- listing ---------------------------------------------------------------------------------- */
@@ -370,7 +293,8 @@ static void damaged_row(const char *base, const struct error *err, struct store_
 
 enum { FROM_INDEX, FROM_MANIFEST, FROM_DAMAGE, FROM_NOTHING };
 
-static int row_from_manifest(struct store *store, const char *base, struct entry *ret)
+static int row_from_manifest(struct store *store, const char *base, struct stored *ret,
+			     struct store_row *ret_row)
 {
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_error struct error err = { 0 };
@@ -382,36 +306,41 @@ static int row_from_manifest(struct store *store, const char *base, struct entry
 	if (r == STORE_ABSENT)
 		return FROM_NOTHING;
 	if (r < 0) {
-		damaged_row(base, &err, &ret->row);
+		damaged_row(base, &err, ret_row);
 		return FROM_DAMAGE;
 	}
 	pack_instance(instance, &storage);
 	ret->length = storage.length - 1;
 	if (!is_racy(&st) && is_indexable(storage.data, ret->length))
 		make_stamp(&st, ret->stamp);
-	if (!unpack_row(storage.data, ret->length, &ret->row))
+	if (!unpack_row(storage.data, ret->length, ret_row))
 		abort();
 	return FROM_MANIFEST;
 }
 
-static int fill_entry(struct store *store, struct index *index, const char *base, struct entry *ret)
+#define MANIFEST_BELOW "/" STORE_MANIFEST
+
+static int fill_row(struct store *store, struct index_file *index, const char *base,
+		    struct stored *ret, struct store_row *ret_row)
 {
 	char path[256];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/" STORE_MANIFEST, base);
+	/* snprintf(3) takes longer than all else that is done here. */
+	char *end = mempcpy(path, base, strnlen(base, sizeof(path) - sizeof(MANIFEST_BELOW)));
+	memcpy(end, MANIFEST_BELOW, sizeof(MANIFEST_BELOW));
 	int r = fstatat(store->directory, path, &st, AT_SYMLINK_NOFOLLOW);
 	if (r < 0 && errno == ENOTDIR)
 		return FROM_NOTHING;
-	if (r == 0 && row_from_index(store, index, base, &st, ret))
+	if (r == 0 && row_from_index(store, index, base, &st, ret, ret_row))
 		return FROM_INDEX;
-	return row_from_manifest(store, base, ret);
+	return row_from_manifest(store, base, ret, ret_row);
 }
 
-static int compare_entries(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
-	const struct store_row *x = &(*(const struct entry *const *)a)->row,
-			       *y = &(*(const struct entry *const *)b)->row;
+	const struct store_row *x = *(const struct store_row *const *)a,
+			       *y = *(const struct store_row *const *)b;
 	if (x->created_at != y->created_at)
 		return x->created_at < y->created_at ? -1 : 1;
 	return strcmp(x->id, y->id);
@@ -422,47 +351,57 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* bases must be sorted, as the index is. */
-static size_t fill_entries(struct store *store, char *const *bases, size_t base_count,
-			   struct entry *ret)
+/* Into rows, which has room for one of each base.  bases must be sorted, as the index is.  Returns
+ * how many there are. */
+static size_t fill_rows(struct store *store, const struct strvec *bases, struct store_row *rows)
 {
-	cleanup_index struct index index = { 0 };
+	cleanup_index_file struct index_file index = { 0 };
+	cleanup_free struct stored *stored = xcalloc(bases->count, sizeof(*stored));
 	size_t count = 0, unindexed = 0;
 
-	read_index(store, &index);
-	for (size_t i = 0; i < base_count; i++) {
-		int from = fill_entry(store, &index, bases[i], &ret[count]);
+	index_file_read(store->directory, &index);
+	for (size_t i = 0; i < bases->count; i++) {
+		int from = fill_row(store, &index, bases->items[i], &stored[count], &rows[count]);
 		/* A row that the index cannot hold is no reason to write it. */
-		unindexed += from == FROM_MANIFEST && *ret[count].stamp;
+		unindexed += from == FROM_MANIFEST && *stored[count].stamp;
 		count += from != FROM_NOTHING;
 	}
-	if (unindexed > (count / 16 > 16 ? count / 16 : 16) || index.gone ||
-	    index.next < index.count)
-		write_index(store, ret, count);
+	if (unindexed > (count / 16 > 16 ? count / 16 : 16) || index_file_is_stale(&index))
+		write_index(store, rows, stored, count);
 	return count;
+}
+
+/* A row is large: each is moved once, to its place. */
+static void sort_rows(struct store_row *rows, size_t count)
+{
+	cleanup_free struct store_row **order = xcalloc(count, sizeof(*order));
+	for (size_t i = 0; i < count; i++)
+		order[i] = &rows[i];
+	qsort(order, count, sizeof(*order), compare_rows);
+	for (size_t i = 0; i < count; i++) {
+		const struct store_row first = rows[i];
+		size_t at = i;
+		while (order[at] != &rows[i]) {
+			const size_t from = (size_t)(order[at] - rows);
+			rows[at] = rows[from];
+			order[at] = &rows[at];
+			at = from;
+		}
+		rows[at] = first;
+		order[at] = &rows[at];
+	}
 }
 
 int store_list(struct store *store, struct store_rows *ret, struct error *err)
 {
-	cleanup_strvec struct strvec names = { 0 };
-	if (fs_list(store->directory, &names, err) < 0)
+	cleanup_strvec struct strvec bases = { 0 };
+	if (fs_list_some(store->directory, store_is_base, &bases, err) < 0)
 		return error_prefix(err, "%s", store->path);
-	cleanup_free char **bases = xcalloc(names.count, sizeof(*bases));
-	size_t base_count = 0;
-	for (size_t i = 0; i < names.count; i++)
-		if (store_is_base(names.items[i]))
-			bases[base_count++] = names.items[i];
-	qsort(bases, base_count, sizeof(*bases), compare_names);
-	cleanup_free struct entry *entries = xcalloc(base_count, sizeof(*entries));
-	size_t count = fill_entries(store, bases, base_count, entries);
-	struct store_rows rows = { .rows = xcalloc(count, sizeof(*rows.rows)), .count = count };
-	/* A row is large: it is moved once. */
-	cleanup_free const struct entry **order = xcalloc(count, sizeof(*order));
-	for (size_t i = 0; i < count; i++)
-		order[i] = &entries[i];
-	qsort(order, count, sizeof(*order), compare_entries);
-	for (size_t i = 0; i < count; i++)
-		rows.rows[i] = order[i]->row;
+	if (bases.count)
+		qsort(bases.items, bases.count, sizeof(*bases.items), compare_names);
+	struct store_rows rows = { .rows = xcalloc(bases.count, sizeof(*rows.rows)) };
+	rows.count = fill_rows(store, &bases, rows.rows);
+	sort_rows(rows.rows, rows.count);
 	store_rows_free(ret);
 	*ret = rows;
 	return 0;
@@ -470,11 +409,8 @@ int store_list(struct store *store, struct store_rows *ret, struct error *err)
 
 int store_load_row(struct store *store, const char *base, struct store_row *ret)
 {
-	struct entry entry = { 0 };
-	if (row_from_manifest(store, base, &entry) == FROM_NOTHING)
-		return STORE_ABSENT;
-	*ret = entry.row;
-	return 0;
+	struct stored stored;
+	return row_from_manifest(store, base, &stored, ret) == FROM_NOTHING ? STORE_ABSENT : 0;
 }
 
 /* --- resolving a name ------------------------------------------------------------------------- */

@@ -19,12 +19,15 @@ enum { BASE_MAX = 128, CREATE_LOCK_TIMEOUT_MS = 5000 };
 bool store_is_base(const char *name)
 {
 	/* Not isalnum(3): names on disk must not depend on the locale. */
-	static const char allowed[] = "-._0123456789abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	size_t length = strlen(name);
-	return length > 0 && length <= BASE_MAX && !strchr("-._", *name) &&
-	       strspn(name, allowed) == length && !ends_with(name, LOCK_SUFFIX) &&
-	       !starts_with(name, STORE_INDEX);
+	static const bool is_allowed[256] = {
+		['-'] = true,         ['.'] = true,         ['_'] = true,
+		['0' ... '9'] = true, ['a' ... 'z'] = true, ['A' ... 'Z'] = true,
+	};
+	size_t length = 0;
+	while (is_allowed[(unsigned char)name[length]])
+		length++;
+	return length > 0 && length <= BASE_MAX && !name[length] && !strchr("-._", *name) &&
+	       !ends_with(name, LOCK_SUFFIX) && !starts_with(name, STORE_INDEX);
 }
 
 char *store_lock_name(const char *base)

@@ -51,7 +51,7 @@ struct member {
 	bool is_unseen;  /* in the listing that is being read */
 	bool has_kills;  /* to be told of */
 	enum news news;
-	struct store_row found; /* empty: none */
+	struct store_row *found; /* NULL: none */
 };
 
 struct profile {
@@ -104,7 +104,7 @@ static void tell_what(struct member *member, enum roster_what what)
 
 static bool is_same(const char *a, const char *b)
 {
-	return streq(or_empty(a), or_empty(b));
+	return a == b || streq(or_empty(a), or_empty(b));
 }
 
 static unsigned compare(const struct roster_entry *entry, const struct store_row *row,
@@ -341,11 +341,18 @@ static int update(struct roster *roster, struct member *member, enum roster_what
 	return r;
 }
 
+static void drop_found(struct member *member)
+{
+	if (member->found)
+		store_row_free(member->found);
+	free(TAKE_PTR(member->found));
+}
+
 static void member_free(struct member *member)
 {
 	run_watch_end(&member->watch);
 	store_row_free(&member->entry.row);
-	store_row_free(&member->found);
+	drop_found(member);
 	view_free(&member->entry.view);
 	free(member->entry.control_group);
 	free(member->directory);
@@ -372,16 +379,14 @@ static struct member *add_member(struct roster *roster, const struct profile *pr
 				 const char *base)
 {
 	struct member *member = xcalloc(1, sizeof(*member));
-	*member = (struct member){
-		.entry = { .profile = profile->name, .store = profile->store },
-		.roster = roster,
-		.base = xstrdup(base),
-		.watch.loop = roster->loop,
-		.watch.tell = on_run,
-		.watch.context = member,
-		.nudge_at_ms = INT64_MAX,
-		.look_at_ms = INT64_MAX,
-	};
+	member->entry.profile = profile->name;
+	member->entry.store = profile->store;
+	member->roster = roster;
+	member->base = xstrdup(base);
+	member->watch.loop = roster->loop;
+	member->watch.tell = on_run;
+	member->watch.context = member;
+	member->nudge_at_ms = member->look_at_ms = INT64_MAX;
 	if (roster->count == roster->capacity) {
 		roster->capacity = roster->capacity ? 2 * roster->capacity : 64;
 		roster->members = xreallocarray(roster->members, roster->capacity,
@@ -413,11 +418,11 @@ static bool is_wanted(const struct roster *roster, const struct store_row *row)
 static bool next_row(struct member *member, enum news news, struct store_row *ret)
 {
 	if (news == NEWS_LISTED) {
-		*ret = member->found;
-		member->found = (struct store_row){ 0 };
+		*ret = *member->found;
+		free(TAKE_PTR(member->found));
 		return true;
 	}
-	store_row_free(&member->found);
+	drop_found(member);
 	return store_load_row(member->entry.store, member->base, ret) == 0;
 }
 
@@ -476,8 +481,9 @@ static int list_profile(struct roster *roster, struct profile *profile, struct e
 		struct member *member = known ? find_member(roster, profile, row->base, &hint)
 					      : NULL;
 		if (member) {
-			store_row_free(&member->found);
-			member->found = *row;
+			drop_found(member);
+			member->found = xcalloc(1, sizeof(*row));
+			*member->found = *row;
 			raise_news(member, NEWS_LISTED);
 			member->is_unseen = false;
 		} else {
