@@ -2,6 +2,7 @@
 #include "unit/test.h"
 
 #include "base/tomledit.h"
+#include "base/tomltext.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "base/tomledit.h"
+#include "base/tomltext.h"
 #include "model/settings/values.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "base/argsplit.h"
 #include "base/tomledit.h"
+#include "base/tomltext.h"
 #include "engine/deck/configfile.h"
 #include "model/settings/values.h"
 

@@ -4,7 +4,7 @@
 #include "cli/show/table.h"
 
 #include "base/fsutil.h"
-#include "base/tomledit.h"
+#include "base/tomltext.h"
 #include "model/settings/values.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "cli/cmd/doctor-report.h"
 
 #include "base/fsutil.h"
-#include "base/tomledit.h"
+#include "base/tomltext.h"
 #include "base/version.h"
 #include "cli/show/output.h"
 #include "engine/roster/view.h"

@@ -2,7 +2,7 @@
 #include "cli/help/offered.h"
 
 #include "base/argsplit.h"
-#include "base/tomledit.h"
+#include "base/tomltext.h"
 #include "driver/git/git.h"
 #include "driver/store/trash.h"
 #include "engine/hosts/hosts.h"

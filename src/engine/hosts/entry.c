@@ -2,6 +2,7 @@
 #include "engine/hosts/entry.h"
 
 #include "base/tomledit.h"
+#include "base/tomltext.h"
 #include "engine/deck/configfile.h"
 
 /* A change of config.toml, in steps that are written together. */

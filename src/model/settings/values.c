@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/settings/values.h"
 
-#include "base/tomledit.h"
+#include "base/tomltext.h"
 #include "model/settings/settings-internal.h"
 
 #include <stdlib.h>
