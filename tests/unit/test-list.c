@@ -5,6 +5,7 @@
 #include "unit/test.h"
 
 #include "base/jsonio.h"
+#include "ui/state/list-paths.h"
 #include "ui/state/list.h"
 
 #include <string.h>
@@ -675,9 +676,26 @@ static void what_a_host_told_stays_while_it_is_away(void **state UNUSED)
 	assert_int_equal(list_counts(list).needy, 1);
 }
 
+/* From each path to each other one, in order and against it. */
+static void a_set_is_asked_for_one_path_after_the_other(void **state UNUSED)
+{
+	static const char *const asked[] = { "a", "a-b", "a/b", "a/b/c", "b", "c", "d", "e" };
+	cleanup_strvec struct strvec paths = { 0 };
+	strvec_push_array(&paths, (const char *const[]){ "c", "a/b", "a-b", "d", "a", NULL });
+	paths_sort(&paths);
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(asked); k++) {
+			size_t next = 0;
+			(void)paths_have_next(&paths, asked[i], strlen(asked[i]), &next);
+			assert_int_equal(paths_have_next(&paths, asked[k], strlen(asked[k]), &next),
+					 paths_have(&paths, asked[k], strlen(asked[k])));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_set_is_asked_for_one_path_after_the_other),
 		cmocka_unit_test(groups_are_a_tree),
 		cmocka_unit_test(an_empty_list_takes_every_call),
 		cmocka_unit_test(groups_collapse_and_open),

@@ -127,11 +127,12 @@ struct trail {
 	size_t lengths[NAMES_MAX];
 	unsigned depth;
 	const char *group;
-	unsigned hidden_from; /* the depth below which nothing is shown */
-	size_t hidden_by;     /* the line of the group that hides it */
-	const char *lively;   /* the group of the last session that does not rest; NULL: none */
-	const char *resting;  /* the group whose resting sessions were counted; NULL: none */
-	size_t folded_by;     /* the line that stands for these; SIZE_MAX: each has its own */
+	unsigned hidden_from;  /* the depth below which nothing is shown */
+	size_t hidden_by;      /* the line of the group that hides it */
+	const char *lively;    /* the group of the last session that does not rest; NULL: none */
+	const char *resting;   /* the group whose resting sessions were counted; NULL: none */
+	size_t folded_by;      /* the line that stands for these; SIZE_MAX: each has its own */
+	size_t next_collapsed; /* for paths_have_next() */
 };
 
 /* How many groups the next session shares with the one before. */
@@ -152,12 +153,13 @@ static unsigned common_depth(const struct trail *trail, const char *group)
 static void enter_groups(struct list *list, struct trail *trail, struct item *item)
 {
 	const char *group = list_path_of(list, item);
+	const size_t whole = strlen(group);
 	trail->depth = common_depth(trail, group);
 	trail->group = group;
 	if (trail->hidden_from > trail->depth)
 		trail->hidden_from = UINT32_MAX;
 	size_t at = trail->depth ? trail->lengths[trail->depth - 1] + 1 : 0;
-	while (at < strlen(group) && trail->depth < NAMES_MAX) {
+	while (at < whole && trail->depth < NAMES_MAX) {
 		const size_t length = at + strcspn(group + at, "/");
 		const bool is_visible = trail->hidden_from == UINT32_MAX;
 		const struct line line = {
@@ -168,7 +170,8 @@ static void enter_groups(struct list *list, struct trail *trail, struct item *it
 			.name_start = at,
 			/* While there is a search, everything is open. */
 			.is_collapsed = !list->words.count &&
-					paths_have(&list->collapsed, group, length),
+					paths_have_next(&list->collapsed, group, length,
+							&trail->next_collapsed),
 		};
 		trail->lines[trail->depth] = is_visible ? list->line_count : SIZE_MAX;
 		trail->lengths[trail->depth++] = length;

@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int compare_with(const char *path, size_t length, const char *here)
+{
+	const int r = strncmp(path, here, length);
+	return r ? r : here[length] ? -1 : 0;
+}
+
 /* The index of the path, or where it belongs. */
 static size_t find(const struct strvec *paths, const char *path, size_t length, bool *ret_is_there)
 {
@@ -11,9 +17,7 @@ static size_t find(const struct strvec *paths, const char *path, size_t length, 
 	*ret_is_there = false;
 	while (first < end) {
 		const size_t middle = first + (end - first) / 2;
-		const char *here = paths->items[middle];
-		int r = strncmp(path, here, length);
-		r = r ? r : here[length] ? -1 : 0;
+		const int r = compare_with(path, length, paths->items[middle]);
 		if (r == 0) {
 			*ret_is_there = true;
 			return middle;
@@ -30,6 +34,18 @@ bool paths_have(const struct strvec *paths, const char *path, size_t length)
 {
 	bool is_there;
 	(void)find(paths, path, length, &is_there);
+	return is_there;
+}
+
+bool paths_have_next(const struct strvec *paths, const char *path, size_t length, size_t *next)
+{
+	bool is_there = false;
+	const int r = *next < paths->count ? compare_with(path, length, paths->items[*next]) : -1;
+	if (r == 0)
+		is_there = true;
+	else if (r > 0 || (*next && compare_with(path, length, paths->items[*next - 1]) <= 0))
+		*next = find(paths, path, length, &is_there);
+	*next += is_there;
 	return is_there;
 }
 

@@ -9,6 +9,9 @@
 
 /* Is the path, which has so many bytes, in the set? */
 bool paths_have(const struct strvec *paths, const char *path, size_t length);
+/* The same for one path after the other, soon if they are in the order of the set.  *next is 0
+ * before the first one, and the set does not change meanwhile. */
+bool paths_have_next(const struct strvec *paths, const char *path, size_t length, size_t *next);
 void paths_add(struct strvec *paths, const char *path);
 void paths_take(struct strvec *paths, const char *path);
 /* Take out the group and those around it. */

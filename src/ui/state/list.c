@@ -502,9 +502,12 @@ size_t list_chosen(const struct list *list)
 	return list->chosen;
 }
 
-static bool is_in_rest(const struct list *list, const struct item *item, const char *group)
+/* Is it below this line, of a group or of the sessions of one that rest? */
+static bool is_below(const struct list *list, const struct line *line, const char *path,
+		     const struct item *item)
 {
-	return item->rests && streq(list_path_of(list, item), group);
+	return line->kind == LINE_GROUP ? list_is_in_group(item, path)
+					: item->rests && streq(list_path_of(list, item), path);
 }
 
 struct item **list_group(struct list *list, size_t *ret_count)
@@ -516,11 +519,13 @@ struct item **list_group(struct list *list, size_t *ret_count)
 	cleanup_free char *path = xstrndup(line->item->path, line->path_length);
 	struct item **items = xcalloc(list->count, sizeof(struct item *));
 	size_t count = 0;
-	for (size_t i = 0; i < list->count; i++)
-		if (list_is_shown(list, list->items[i]) &&
-		    (line->kind == LINE_GROUP ? list_is_in_group(list->items[i], path)
-					      : is_in_rest(list, list->items[i], path)))
+	/* They are behind one another, and the line has the first one that is shown. */
+	for (size_t i = line->item->index; i < list->count; i++) {
+		if (!is_below(list, line, path, list->items[i]))
+			break;
+		if (list_is_shown(list, list->items[i]))
 			items[count++] = list->items[i];
+	}
 	*ret_count = count;
 	return items;
 }

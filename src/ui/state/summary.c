@@ -36,20 +36,26 @@ static int most_first(const void *left, const void *right)
 	return strcmp(a->text, b->text);
 }
 
-/* One for each session becomes one for each text. */
-static void sum_up(struct tallies *tallies)
+/* Neighbours of one text become one. */
+static void join(struct tallies *tallies)
 {
 	size_t kept = 0;
-	if (!tallies->count)
-		return;
-	qsort(tallies->items, tallies->count, sizeof(*tallies->items), by_text);
 	for (size_t i = 1; i < tallies->count; i++) {
 		if (streq(tallies->items[i].text, tallies->items[kept].text))
-			tallies->items[kept].count++;
+			tallies->items[kept].count += tallies->items[i].count;
 		else
 			tallies->items[++kept] = tallies->items[i];
 	}
-	tallies->count = kept + 1;
+	tallies->count = tallies->count ? kept + 1 : 0;
+}
+
+/* One for each session becomes one for each text.  Sessions that are neighbours often share it, and
+ * a large group is not sorted then. */
+static void sum_up(struct tallies *tallies)
+{
+	join(tallies);
+	qsort(tallies->items, tallies->count, sizeof(*tallies->items), by_text);
+	join(tallies);
 	qsort(tallies->items, tallies->count, sizeof(*tallies->items), most_first);
 }
 
@@ -71,13 +77,14 @@ static int longest_first(const void *left, const void *right)
 	return a->since_us < b->since_us ? -1 : a->since_us > b->since_us;
 }
 
-/* items: those in the group, which this sorts. */
+/* items: those in the group, which this overwrites. */
 static void add_needy(struct strbuf *text, struct item **items, size_t count)
 {
 	size_t needy = 0;
-	qsort(items, count, sizeof(struct item *), longest_first);
-	while (needy < count && doing_needs_user(items[needy]->doing) && !items[needy]->is_away)
-		needy++;
+	for (size_t i = 0; i < count; i++)
+		if (doing_needs_user(items[i]->doing) && !items[i]->is_away)
+			items[needy++] = items[i];
+	qsort(items, needy, sizeof(struct item *), longest_first);
 	if (needy)
 		strbuf_adds(text, "\nNeed you\n");
 	for (size_t i = 0; i < needy && i < LINES_MAX; i++)
