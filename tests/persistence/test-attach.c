@@ -151,8 +151,8 @@ TEST(StatusLineShowsWhoWaits)
 	begin(&mine, "mine");
 	const char *keys = attach_open(mine.id, "keys");
 	wait_until_attached(&mine, keys);
-	wait_for(keys, "[mine]");
-	wait_for(keys, "idle  Ctrl-Q: leave");
+	wait_for(keys, " mine  ");
+	wait_for(keys, " mine  idle  ");
 	machine_set("AGENTDECK_DEMO_IDLE_MS", "100");
 	begin(&second, "second");
 	wait_until_waiting(&second);
@@ -166,7 +166,7 @@ TEST(StatusLineShowsWhoWaits)
 		 "it still counts the one that was stopped:\n%s", attach_output(keys));
 	keys = attach_open(third.id, "later");
 	wait_until_attached(&third, keys);
-	wait_for(keys, "waiting  Ctrl-Q: leave");
+	wait_for(keys, " third  waiting  ");
 }
 
 TEST(StatusLineIsUpToDateOnceAttached)

@@ -228,7 +228,7 @@ TEST(TitleIsNoTmuxFormat)
 {
 	struct session session = { .title = title_to_obey() };
 	const char *shown = attach_to_new(&session);
-	assert_status_line(shown, "[#(touch ");
+	assert_status_line(shown, " #(touch ");
 	session_say(&session, MARKER);
 	ASSERT(!machine_exists(at_home("obeyed")), "tmux has run what stands in a title");
 }
@@ -237,10 +237,10 @@ TEST(RenameIsShownAndNoTmuxFormat)
 {
 	struct session session = { .title = "before" };
 	const char *shown = attach_to_new(&session);
-	assert_status_line(shown, "[before]");
+	assert_status_line(shown, " before  ");
 	session.title = title_to_obey();
 	deck_ok(NULL, WORDS("rename", session.id, session.title, "--json"));
-	assert_status_line(shown, "[#(touch ");
+	assert_status_line(shown, " #(touch ");
 	session_say(&session, MARKER);
 	ASSERT(!machine_exists(at_home("obeyed")), "tmux has run what stands in a title");
 }

@@ -402,7 +402,7 @@ case_enter_attaches_and_comes_back_to_the_same_place() {
 	open 80 24
 	await '○ web' && keys G
 	await "$home/work/a" && keys Enter
-	await '^\[web\]' && keys C-q
+	await '^. web  ' && keys C-q
 	await '\? help' && await "$home/work/a"
 	keys q
 	await 'ended: 0' && await 'web keeps running'
@@ -520,7 +520,7 @@ case_a_killed_server_leaves_no_mouse() {
 	deck show api --json
 	# shellcheck disable=SC2016 # the inner shell expands it
 	open 80 24 sh -c 'agentdeck attach api; status=$?; stty -a | tr ";" "\n" | grep -w icanon; exit $status'
-	await '^\[api\]'
+	await '^. api  '
 	[[ $(modes) == 1?1* ]] || fail "no mouse before: $(modes)"
 	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
 	await '^ended: ' && await '(^| )icanon'
@@ -932,7 +932,7 @@ case_who_has_the_conversation_is_asked_about() {
 	keys Enter
 	await 'Nothing was done' && await ' · api .* stopped' && await '○ web' && keys s
 	await '> Back' && keys Down Enter
-	await '^\[web\]' && keys C-q
+	await '^. web  ' && keys C-q
 	await '\? help' && await ' · api .* stopped' && keys s
 	await '> Back' && keys Down Down Enter
 	await 'api-fork: started with a copy' && await '○ web' && await ' · api .* stopped'
@@ -943,7 +943,7 @@ case_the_owner_of_the_conversation_can_be_stopped() {
 	open 80 24
 	await ' · api .* stopped' && keys Home Down Enter
 	await '> Back' && keys Down Down Down && await '> Stop web, and start api' && keys Enter
-	await '^\[api\]' && await 'demo: reply 1' && keys C-q
+	await '^. api  ' && await 'demo: reply 1' && keys C-q
 	await ' · web .* stopped' && await '○ api' && keys Home r y
 	await 'web \(demo\)' && await '> Back' && deck stop api && keys Down Down Down Enter
 	# it is free by now
@@ -970,7 +970,7 @@ case_an_undecided_end_is_asked_about() {
 	await 'This session has unfinished work' && keys Enter
 	# the answer is passed on: no second question
 	await '> Return to agent' && keys Enter
-	await '^\[api\] .* idle +Ctrl-Q' && await '^❯' && keys C-q
+	await '^. api  idle .* Ctrl-Q' && await '^❯' && keys C-q
 	await '○ api .* idle'
 	[[ -e $tree/file-30 ]] || fail 'its work is gone'
 }
@@ -1075,17 +1075,17 @@ case_a_key_goes_to_another_session() {
 	deck start api --no-supervise
 	waiting web
 	open 80 24 agentdeck attach api
-	await '^\[api\] .* 1 other waits  . idle' && keys C-b s
+	await '^. api  idle .* 1 other waits' && keys C-b s
 	await 'Go to:' && await '┌─' && await '\? web' && await 'Enter go there  Esc stay'
 	keys Escape
 	popup_is_gone && keys C-b s
 	# the one that waits is offered
 	await 'Go to:' && keys Enter
-	await '^\[web\] .* waiting' && keys C-b s
+	await '^. web  waiting' && keys C-b s
 	# one that does not run is started
 	await 'Go to:' && keys d o c s
-	await 'Go to: docs' && await_gone ' web ' && keys Enter
-	await '^\[docs\] .* idle' && keys C-b s
+	await 'Go to: docs' && await_gone '│.* web ' && keys Enter
+	await '^. docs  idle' && keys C-b s
 	await 'Go to:' && keys d o c s Enter
 	await 'shows session docs already' && keys Escape
 	popup_is_gone && keys C-q
@@ -1100,10 +1100,10 @@ case_a_small_terminal_has_the_picker_too() {
 	deck start api --no-supervise
 	waiting web
 	open 50 12 agentdeck attach api
-	await '^\[api\] .*idle' && keys C-b s
+	await '^. api  idle' && keys C-b s
 	await 'Go to:' && await '\? web' && keys Escape
 	popup_is_gone && keys C-b N
-	await '^\[web\] .*waiting' && keys C-q
+	await '^. web  waiting' && keys C-q
 	await 'ended: 0'
 }
 
@@ -1114,12 +1114,12 @@ case_the_picker_goes_to_the_best_title() {
 	deck add a -t other -g a/web --agent demo
 	deck start api --no-supervise
 	open 80 24 agentdeck attach api
-	await '^\[api\] .* idle' && keys C-b s
+	await '^. api  idle' && keys C-b s
 	await 'Go to:' && keys z z z
 	await 'No session matches. Esc leaves this list' && keys BSpace BSpace BSpace w e b
 	await 'Go to: web' && await ' other ' && await ' webber ' && await ' web '
 	keys Enter
-	await '^\[web\] .* idle' && keys C-q
+	await '^. web  idle' && keys C-q
 	await 'ended: 0'
 }
 
@@ -1127,13 +1127,13 @@ case_a_key_goes_to_the_next_that_waits() {
 	some_sessions
 	deck start api --no-supervise
 	open 80 24 agentdeck attach api
-	await '^\[api\] .* idle' && keys C-b N
+	await '^. api  idle' && keys C-b N
 	await 'No other session waits for you'
 	waiting web docs
 	await '2 others wait' && keys C-b N
-	await '^\[web\] .* 1 other waits  . waiting' && keys C-b N
-	await '^\[docs\] .* 1 other waits  . waiting' && keys C-b N
-	await '^\[web\]' && keys C-q
+	await '^. web  waiting .* 1 other waits' && keys C-b N
+	await '^. docs  waiting .* 1 other waits' && keys C-b N
+	await '^. web  ' && keys C-q
 	await 'ended: 0'
 }
 
@@ -1165,16 +1165,16 @@ case_a_terminal_moves_only_if_somebody_waits_for_it() {
 	some_sessions
 	deck start api web --no-supervise
 	open 80 24 env -u TMUX tmux -S "$(socket_of api)" attach
-	await '^\[api\]' && keys C-b s
+	await '^. api  ' && keys C-b s
 	await 'Go to:' && keys w e b Enter
 	await 'was not attached by this version' && keys Escape
 	await_gone 'Esc stay' && keys C-q
 	open 80 24 agentdeck attach api
-	await '^\[api\]'
+	await '^. api  '
 	env "${environment[@]}" agentdeck switch web >"$home/out" 2>&1 && fail 'it works outside'
 	grep -q 'does not show a session' "$home/out" || fail "it says $(<"$home/out")"
 	env "${environment[@]}" TMUX="$(socket_of api),1,0" agentdeck switch web >"$home/out" 2>&1 || fail "it says $(<"$home/out")"
-	await '^\[web\]' && keys C-q
+	await '^. web  ' && keys C-q
 	await 'ended: 0'
 }
 
@@ -1535,7 +1535,7 @@ case_the_mouse_selects_and_attaches() {
 	# The first button in column 5 of row 10, counted from 1; what comes at once counts as well.
 	keys -l $'\e[M %*\e[M#%*'
 	await "$home/work/a" && keys -l $'\e[<0;5;10M\e[<0;5;10m'
-	await '^\[web\]' && keys C-q
+	await '^. web  ' && keys C-q
 	await '\? help' && await "$home/work/a" && mouse_is 1
 	# the wheel turns what it is over: the preview in row 15, down and up
 	keys Tab Tab Tab Tab

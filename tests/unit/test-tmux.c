@@ -235,7 +235,7 @@ static void a_title_is_shown_and_not_obeyed(void **state)
 		cleanup_free char *line = ask(f, "#{E:status-left}");
 		assert_null(strstr(line, "/tmp"));
 		cleanup_free char *escaped = ask(f, "#{T:status-left}");
-		assert_non_null(strchr(escaped, '['));
+		assert_non_null(strstr(escaped, "running"));
 		assert_int_equal(tmux_kill_server(f->socket, NULL), 0);
 		assert_int_equal(process_wait_end(&f->server, clock_ms() + PLENTY_MS, NULL), 0);
 	}
@@ -356,7 +356,7 @@ static void the_status_line_shows_texts_and_obeys_none(void **state)
 		0);
 	cleanup_free char *line = ask(f, "#{T:status-left}|#{T:status-right}|"
 					 "#{T:set-titles-string}");
-	assert_string_equal(line, "[api] |#[bold]2 others wait#[nobold]  ? waiting  Ctrl-Q: leave|"
+	assert_string_equal(line, "? api  waiting  |#[bold]2 others wait#[nobold]  Ctrl-Q: leave|"
 				  "api (waiting)");
 	assert_false(exists(f, "pwned"));
 }
@@ -481,10 +481,10 @@ static void the_group_is_in_a_wide_status_line(void **state)
 		unsigned short columns;
 		const char *group, *left;
 	} cases[] = {
-		{ 120, "work/shop", "[api] work/shop " },
-		{ 119, "work/shop", "[api] " },
-		{ 120, "work/a-group-with-a-long-name", "[api] work/a-group-with-a-… " },
-		{ 120, "", "[api] " },
+		{ 120, "work/shop", " api  work/shop  running  " },
+		{ 119, "work/shop", " api  running  " },
+		{ 120, "work/a-group-with-a-long-name", " api  work/a-group-with-a-…  running  " },
+		{ 120, "", " api  running  " },
 	};
 	setenv("TERM", "xterm-256color", 1);
 	start_scripts(f, "read x", "");
@@ -495,7 +495,8 @@ static void the_group_is_in_a_wide_status_line(void **state)
 		wait_for_size(f, "1", size);
 		assert_int_equal(tmux_show_status(f->socket, &status, NULL), 0);
 		cleanup_free char *left = ask(f, "#{T:status-left}");
-		assert_string_equal(left, cases[i].left);
+		/* The sign is that of a terminal with Unicode, or of one without. */
+		assert_string_equal(strchr(left, ' '), cases[i].left);
 		leave(terminal);
 	}
 }

@@ -100,7 +100,7 @@ tab_and_arrows_select() {
 a_click_selects_and_attaches() {
 	click '%#'
 	await '^>○ api: ' && click '%#'
-	await '^\[api\]' && keys C-q
+	await '^. api  ' && keys C-q
 	await '^>○ api: ' && click '%4'
 	await '^>○ web: '
 }

@@ -42,7 +42,7 @@ static int add_setting(struct strbuf *buf, const char *before, const char *value
 	"#{?" IS_NARROW ",#{?#{e|<:#{client_width},60},14,36},"    \
 	"#{?#{e|<:#{client_width},120},#{e|-:#{client_width},76}," \
 	"#{e|-:#{client_width},98}}}"
-#define GROUP_TEXT "#{?#{e|<:#{client_width},120},,#{?" GROUP ",#{=/20/…;q/h:" GROUP "} ,}}"
+#define GROUP_TEXT "#{?#{e|<:#{client_width},120},,#{?" GROUP ",#{=/20/…;q/h:" GROUP "}  ,}}"
 /* A key, where there is room and where it is bound. */
 #define HINT(key, before, behind) \
 	"#{?#{&&:#{!=:" IS_NARROW ",1},#{" key "}}," before "#{q/h:" key "}" behind ",}"
@@ -171,24 +171,28 @@ static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct
 	return 0;
 }
 
-/* In reverse, it suits every background, and its colour says nothing. */
+/* Sign, title, group and state, as `list` and the deck have them.  In reverse, it suits every
+ * background, and its colour says nothing. */
 static void add_status_line(struct strbuf *buf)
 {
-	static const enum doing doings[] = { DOING_WAITING, DOING_BUSY, DOING_IDLE };
-	strbuf_adds(buf,
-		    "set -g status-style 'fg=default,bg=default,reverse'\n"
-		    "set -g status-left-length 200\n"
-		    "set -g status-left '[#{=/" TITLE_WIDTH "/…;q/h:" TITLE "}] " GROUP_TEXT "'\n"
-		    "set -g status-right-length 120\n");
-	strbuf_adds(buf,
-		    "set -g status-right '" ONLY_LOOKS "#{?" OTHERS ",#[bold]#{" OTHERS
-		    "}" HINT(NEXT_KEY, ": ", "") "#[nobold]  ,}" HINT(LIST_KEY, "list: ", "  "));
-	/* The sign of the activity, as the deck has it. */
-	for (size_t i = 0; i < ARRAY_SIZE(doings); i++)
-		strbuf_addf(buf, "#{?#{==:#{" ACTIVITY "},%s},#{?client_utf8,%s,%s} ,}",
-			    doing_name(doings[i]), doing_sign(doings[i], false),
-			    doing_sign(doings[i], true));
-	strbuf_adds(buf, "#{" ACTIVITY "}  #{?client_prefix,prefix ,}#{q/h:" DETACH "}: leave'\n");
+	static const enum doing doings[] = { DOING_WAITING, DOING_BUSY, DOING_RUNNING };
+	strbuf_adds(buf, "set -g status-style 'fg=default,bg=default,reverse'\n"
+			 "set -g status-left-length 200\n"
+			 "set -g status-left '");
+	for (size_t i = 0; i < ARRAY_SIZE(doings); i++) {
+		if (doings[i] != DOING_RUNNING)
+			strbuf_addf(buf, "#{?#{==:#{" ACTIVITY "},%s},", doing_name(doings[i]));
+		strbuf_addf(buf, "#{?client_utf8,%s,%s}%s", doing_sign(doings[i], false),
+			    doing_sign(doings[i], true), doings[i] != DOING_RUNNING ? "," : "}}");
+	}
+	strbuf_addf(buf,
+		    " #{=/" TITLE_WIDTH "/…;q/h:" TITLE "}  " GROUP_TEXT "#{?" ACTIVITY
+		    ",#{" ACTIVITY "},%s}  '\nset -g status-right-length 120\n",
+		    doing_name(DOING_RUNNING));
+	strbuf_adds(buf, "set -g status-right '" ONLY_LOOKS "#{?" OTHERS ",#[bold]#{" OTHERS
+			 "}" HINT(NEXT_KEY, ": ", "") "#[nobold]  ,}" HINT(
+				 LIST_KEY, "list: ", "  ") "#{?client_prefix,prefix ,}#{q/h:" DETACH
+							   "}: leave'\n");
 }
 
 int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
