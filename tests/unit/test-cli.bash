@@ -2213,7 +2213,7 @@ case_show_tells_what_a_user_needs() {
 	must send 'my api' 'say this back'
 	must status --wait idle --timeout 30 'my api'
 	must show 'my api'
-	grep -Eq '^Status +idle for [0-9]+ s$' "$home/out" || fail "no activity: $(<"$home/out")"
+	grep -Eq '^Status +idle since [0-9]{2}:[0-9]{2}$' "$home/out" || fail "no activity: $(<"$home/out")"
 	grep -Eq '^Model +demo$' "$home/out" || fail "no model: $(<"$home/out")"
 	grep -Eq '^First prompt +say this back$' "$home/out" || fail "no prompt: $(<"$home/out")"
 	grep -Eq '^Last reply .*say this back' "$home/out" || fail "no reply: $(<"$home/out")"

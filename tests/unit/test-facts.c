@@ -168,9 +168,39 @@ static void what_a_host_may_not_say_is_not_read(void **state UNUSED)
 	assert_null(facts.group);
 }
 
+/* Each comes before the next. */
+static void who_needs_the_user_has_one_order(void **state UNUSED)
+{
+	static const struct attention order[] = {
+		{ DOING_WAITING, 0, 5, "b" },
+		{ DOING_WAITING, 0, 7, "a" },
+		{ DOING_WAITING, 0, 7, "c" },
+		{ DOING_WAITING, 0, 0, "d" }, /* since when is not known */
+		{ DOING_ERROR, 0, 9, "e" },
+		{ DOING_UNKNOWN, MARK_ELSEWHERE, 1, "f" },
+		{ DOING_STOPPED, MARK_HELD, 1, "g" },
+		{ DOING_STOPPED, MARK_UNDECIDED, 2, "h" },
+	};
+	static const struct attention others[] = {
+		{ DOING_BUSY, MARK_CONTAINER, 1, "i" },
+		{ DOING_STOPPED, 0, 1, "j" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		assert_true(attention_is_needed(&order[i]));
+		assert_int_equal(attention_compare(&order[i], &order[i]), 0);
+		if (i) {
+			assert_true(attention_compare(&order[i - 1], &order[i]) < 0);
+			assert_true(attention_compare(&order[i], &order[i - 1]) > 0);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(attention_is_needed(&others[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_needs_the_user_has_one_order),
 		cmocka_unit_test(the_words_are_those_of_the_view),
 		cmocka_unit_test(what_holds_a_session_is_said_before_its_reason),
 		cmocka_unit_test(each_mark_has_its_cause),

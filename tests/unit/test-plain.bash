@@ -49,7 +49,7 @@ has() { grep -qE -e "$1" "$home/out" || fail "no '$1': $(<"$home/out")"; }
 
 a_pipe_types_commands() {
 	printf '%s\n' '' help w 'o 1' ': status --json' ': show web' | plain || fail "status $?"
-	has '^1\. api, demo, idle for [0-9]+ (s|min)\.$'
+	has '^1\. api, demo, idle since [0-9]{2}:[0-9]{2}\.$'
 	has '^Group play:$' && has '^2 sessions, 0 of them need you\. Type \? for help\.$'
 	has '^NUMBER|^a NUMBER, or only the number: attach'
 	has '^agentdeck: api has no reply yet'
@@ -91,7 +91,7 @@ a_terminal_reads_what_happens() {
 	await '^2 sessions, 0 of them need you' && await '^> *$'
 	deck stop web
 	await '^2\. web, demo, stopped for' && keys 'start 2' Enter
-	await '^2\. web, demo, idle for'
+	await '^2\. web, demo, idle since'
 	keys 's 1 hello' Enter
 	await '^1\. api, demo, waiting for' && keys w Enter
 	await '^2 sessions, 1 of them needs you'

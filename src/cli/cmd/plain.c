@@ -64,18 +64,17 @@ static size_t number_of(struct plain *plain, const char *id)
 
 static bool needs_user(const struct roster_entry *entry)
 {
-	return doing_needs_user(doing_of(&entry->view)) || entry->view.note == VIEW_UNDECIDED ||
-	       entry->row.held;
+	const struct attention attention = facts_attention(entry);
+	return attention_is_needed(&attention);
 }
 
 static void say_session(struct plain *plain, const struct roster_entry *entry)
 {
-	char age[CLOCK_TEXT_SIZE];
+	char since[CLOCK_TEXT_SIZE];
 	const bool has_reason = !is_empty(entry->view.reason);
 	say("%zu. %s, %s, %s%s%s%s%s.", number_of(plain, entry->row.id), or_empty(entry->row.title),
 	    or_empty(entry->row.agent), doing_name(doing_of(&entry->view)),
-	    entry->since_us ? " for " : "",
-	    entry->since_us ? clock_span(clock_wall_us() - entry->since_us, age) : "",
+	    entry->since_us ? " since " : "", clock_moment(entry->since_us, clock_wall_us(), since),
 	    has_reason ? ": " : "", has_reason ? entry->view.reason : "");
 }
 

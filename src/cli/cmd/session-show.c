@@ -355,17 +355,17 @@ static void print_shared(const struct view *view, const struct shared_conversati
 	line("  for a copy", copy);
 }
 
-/* "idle for 3 min". */
+/* "idle since 11:47". */
 static char *status_text(const struct view *view)
 {
-	char span[CLOCK_TEXT_SIZE];
+	char since[CLOCK_TEXT_SIZE];
 	cleanup_free char *text = view_text(view);
 	const bool is_plain = state_is_running(view->state) && !view->is_silent &&
 			      view->note != VIEW_SHARING;
 	if (!is_plain || view->activity_since <= 0)
 		return TAKE_PTR(text);
-	return xasprintf("%s for %s", text,
-			 clock_span(clock_wall_us() - view->activity_since, span));
+	return xasprintf("%s since %s", text,
+			 clock_moment(view->activity_since, clock_wall_us(), since));
 }
 
 static void print_origin(const struct instance *instance)

@@ -216,13 +216,11 @@ static int by_order(const void *a, const void *b, void *order)
 		       *(const enum listing_order *)order);
 }
 
-/* The most urgent first, and of these the one that has waited longest. */
 static int by_need(const void *left, const void *right)
 {
-	const struct roster_entry *a = *(struct roster_entry *const *)left;
-	const struct roster_entry *b = *(struct roster_entry *const *)right;
-	const int r = (int)doing_of(&a->view) - (int)doing_of(&b->view);
-	return r ? r : (a->since_us > b->since_us) - (a->since_us < b->since_us);
+	const struct attention a = facts_attention(*(struct roster_entry *const *)left);
+	const struct attention b = facts_attention(*(struct roster_entry *const *)right);
+	return attention_compare(&a, &b);
 }
 
 static void put_needy_first(struct listing *listing)
@@ -230,9 +228,11 @@ static void put_needy_first(struct listing *listing)
 	struct roster_entry **all = xcalloc(listing->count + 1, sizeof(struct roster_entry *));
 	size_t count = 0;
 	for (int is_rest = 0; is_rest < 2; is_rest++) {
-		for (size_t i = 0; i < listing->count; i++)
-			if (doing_needs_user(doing_of(&listing->shown[i]->view)) == !is_rest)
+		for (size_t i = 0; i < listing->count; i++) {
+			const struct attention attention = facts_attention(listing->shown[i]);
+			if (attention_is_needed(&attention) == !is_rest)
 				all[count++] = listing->shown[i];
+		}
 		if (!is_rest && count)
 			qsort(all, count, sizeof(*all), by_need);
 	}

@@ -54,6 +54,12 @@ static unsigned marks_of(const struct roster_entry *entry)
 	return marks;
 }
 
+struct attention facts_attention(const struct roster_entry *entry)
+{
+	return (struct attention){ doing_of(&entry->view), marks_of(entry), entry->since_us,
+				   entry->row.id };
+}
+
 static const char *container_of_row(const struct store_row *row)
 {
 	return streq(or_empty(row->backend), PLACE_CONTAINER) ? row->base : row->within;

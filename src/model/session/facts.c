@@ -5,6 +5,8 @@
 #include "base/jsonio.h"
 #include "model/session/naming.h"
 
+#include <string.h>
+
 bool doing_needs_user(enum doing doing)
 {
 	return doing <= DOING_UNKNOWN;
@@ -78,4 +80,19 @@ bool facts_read(struct json_object *object, struct facts *ret)
 		return false;
 	*ret = facts;
 	return true;
+}
+
+bool attention_is_needed(const struct attention *attention)
+{
+	return doing_needs_user(attention->doing) ||
+	       attention->marks & (MARK_HELD | MARK_UNDECIDED);
+}
+
+int attention_compare(const struct attention *a, const struct attention *b)
+{
+	const int64_t left = a->since_us ? a->since_us : INT64_MAX;
+	const int64_t right = b->since_us ? b->since_us : INT64_MAX;
+	if (a->doing != b->doing)
+		return a->doing < b->doing ? -1 : 1;
+	return left != right ? (left < right ? -1 : 1) : strcmp(a->id, b->id);
 }

@@ -33,7 +33,7 @@ enum doing {
 const char *doing_name(enum doing doing);
 /* Does its agent live, as far as is known? */
 bool doing_is_alive(enum doing doing);
-/* Does it need its user? */
+/* Does it need its user, as far as this tells? */
 bool doing_needs_user(enum doing doing);
 
 enum mark {
@@ -45,6 +45,18 @@ enum mark {
 	MARK_WORKTREE = 1 << 5,  /* it has its own tree: a linked work tree */
 	MARK_CLONE = 1 << 6,     /* or a repository */
 };
+
+/* Whether a session needs its user, and how much.  Every list shows those that do in this order. */
+struct attention {
+	enum doing doing;
+	unsigned marks;
+	int64_t since_us; /* 0: unknown, which is the latest */
+	const char *id;
+};
+/* Beside what it does: it is held, or its end is undecided. */
+bool attention_is_needed(const struct attention *attention);
+/* Below 0: a comes first.  The most urgent does, and of these the one that has waited longest. */
+int attention_compare(const struct attention *a, const struct attention *b);
 
 /* Texts are borrowed, and NULL where there is nothing to say. */
 struct facts {

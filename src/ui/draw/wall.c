@@ -94,7 +94,8 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 		strbuf_addf(&text, "Page %zu of %zu  ",
 			    tiles_page(&wall->tiles, wall->selected) + 1, wall->tiles.pages);
 	if (waiting)
-		strbuf_addf(&text, "%zu waiting  ", waiting);
+		strbuf_addf(&text, "%s %zu %s  ", draw_sign(DOING_WAITING), waiting,
+			    doing_name(DOING_WAITING));
 	size_t column = term_put(row, 0, width, waiting ? TONE_WAITING : TONE_PLAIN,
 				 strbuf_text(&text));
 	for (size_t i = waits ? 0 : 2; i < ARRAY_SIZE(keys); i++)

@@ -15,9 +15,27 @@ enum {
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
+static struct attention attention_of(const struct item *item)
+{
+	return (struct attention){ item->doing, item->marks, item->since_us, item->id };
+}
+
 bool item_needs_user(const struct item *item)
 {
-	return !item->is_away && (doing_needs_user(item->doing) || item->marks & MARK_HELD);
+	const struct attention attention = attention_of(item);
+	return !item->is_away && attention_is_needed(&attention);
+}
+
+static int compare_attention(const void *left, const void *right)
+{
+	const struct attention a = attention_of(*(struct item *const *)left);
+	const struct attention b = attention_of(*(struct item *const *)right);
+	return attention_compare(&a, &b);
+}
+
+void items_sort_by_need(struct item **items, size_t count)
+{
+	qsort(items, count, sizeof(struct item *), compare_attention);
 }
 
 bool list_waits_longer(const struct item *a, const struct item *b)
@@ -264,15 +282,6 @@ static void add_session(struct list *list, struct trail *trail, struct item *ite
 	add_line(list, &(struct line){ .kind = LINE_SESSION, .depth = trail->depth, .item = item });
 }
 
-static int longest_first(const void *left, const void *right)
-{
-	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
-	const bool a_waits = item_waits(a), b_waits = item_waits(b);
-	if (a_waits != b_waits)
-		return a_waits ? -1 : 1;
-	return list_waits_longer(a, b) ? -1 : list_waits_longer(b, a);
-}
-
 static size_t characters(const char *text)
 {
 	size_t count = 0;
@@ -312,7 +321,7 @@ static void add_needy(struct list *list)
 			needy[count++] = list->items[i];
 	if (!count)
 		return;
-	qsort(needy, count, sizeof(struct item *), longest_first);
+	items_sort_by_need(needy, count);
 	add_heading(list, HEADING_NEEDS_YOU, needy[0], count);
 	for (size_t i = 0; i < count && i < PINNED_MOST; i++) {
 		needy[i]->pinned_line = list->line_count;

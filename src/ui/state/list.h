@@ -52,6 +52,8 @@ struct item {
 
 /* Does it need its user, as a section of its own says? */
 bool item_needs_user(const struct item *item);
+/* As attention_compare() has it. */
+void items_sort_by_need(struct item **items, size_t count);
 
 enum line_kind {
 	LINE_GROUP,

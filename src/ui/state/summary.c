@@ -69,22 +69,14 @@ static void add_tallies(struct strbuf *text, const char *heading, struct tallies
 		strbuf_addf(text, "  and %zu more\n", tallies->count - LINES_MAX);
 }
 
-static int longest_first(const void *left, const void *right)
-{
-	const struct item *a = *(struct item *const *)left, *b = *(struct item *const *)right;
-	if (a->doing != b->doing)
-		return a->doing < b->doing ? -1 : 1;
-	return a->since_us < b->since_us ? -1 : a->since_us > b->since_us;
-}
-
 /* items: those in the group, which this overwrites. */
 static void add_needy(struct strbuf *text, struct item **items, size_t count)
 {
 	size_t needy = 0;
 	for (size_t i = 0; i < count; i++)
-		if (doing_needs_user(items[i]->doing) && !items[i]->is_away)
+		if (item_needs_user(items[i]))
 			items[needy++] = items[i];
-	qsort(items, needy, sizeof(struct item *), longest_first);
+	items_sort_by_need(items, needy);
 	if (needy)
 		strbuf_adds(text, "\nNeed you\n");
 	for (size_t i = 0; i < needy && i < LINES_MAX; i++)

@@ -450,6 +450,7 @@ void ui_begin_pick(struct ui *ui)
 {
 	ui->mode = MODE_PICK;
 	input_set(&ui->input, "");
+	list_fold(ui->list, SIZE_MAX);
 	if (!list_next_waiting(ui->list, false))
 		find_session(ui);
 }

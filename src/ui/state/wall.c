@@ -25,20 +25,29 @@ void wall_free(struct wall *wall)
 
 /* ---- the tiles -------------------------------------------------------------------------------- */
 
-/* Those that wait come first. */
+/* Those that need the user come first, and the tiles of those that wait are larger. */
 static void read_list(struct wall *wall, struct list *list)
 {
-	strvec_clear(&wall->ids);
-	for (int is_rest = 0; is_rest < 2; is_rest++) {
-		for (size_t i = 0; i < list_lines(list); i++) {
-			const struct line *line = list_line(list, i);
-			if (line->kind == LINE_SESSION && !line->is_pinned &&
-			    (line->item->doing == DOING_WAITING) == !is_rest)
-				strvec_push(&wall->ids, line->item->id);
-		}
-		if (!is_rest)
-			wall->waiting = wall->ids.count;
+	const size_t lines = list_lines(list);
+	cleanup_free struct item **needy = xcalloc(lines + 1, sizeof(struct item *));
+	cleanup_strvec struct strvec rest = { 0 };
+	size_t count = 0;
+	wall->waiting = 0;
+	for (size_t i = 0; i < lines; i++) {
+		const struct line *line = list_line(list, i);
+		if (line->kind != LINE_SESSION || line->is_pinned)
+			continue;
+		wall->waiting += item_waits(line->item);
+		if (item_needs_user(line->item))
+			needy[count++] = line->item;
+		else
+			strvec_push(&rest, line->item->id);
 	}
+	items_sort_by_need(needy, count);
+	strvec_clear(&wall->ids);
+	for (size_t i = 0; i < count; i++)
+		strvec_push(&wall->ids, needy[i]->id);
+	strvec_push_all(&wall->ids, &rest);
 }
 
 static void select_tile(struct wall *wall, struct list *list, size_t index)
