@@ -159,7 +159,7 @@ struct screen {
 
 static const char long_refusal[] =
 	"日本語 is wide, and this title is longer than any terminal that it is shown in, as users "
-	"like them to be is not running: start it with agentdeck session start 'so long a title'";
+	"like them to be is not running: start it with agentdeck session start 'api: fix login'";
 
 static const struct screen screens[] = {
 	{ "list-80x24", "", .size = { 80, 24 } },

@@ -84,16 +84,16 @@ what_was_lost_is_asked_about() {
 	await '^ *web \(demo\) in play$' && await '^Type a number or a name; Enter alone chooses Back' && keys Enter
 	await '^Nothing was done\.$' && keys -R && keys r Enter
 	await '^Type a number or a name' && keys 2 Enter
-	await '^1 session: 1 restarted' && await '^2\. web, demo, (running|idle) for' && keys l Enter
+	await '^1 session: 1 restarted' && await '^2\. web, demo, (running|idle) since' && keys l Enter
 }
 
 a_terminal_reads_what_happens() {
 	await '^2 sessions, 0 of them need you' && await '^> *$'
 	deck stop web
-	await '^2\. web, demo, stopped for' && keys 'start 2' Enter
+	await '^2\. web, demo, stopped since' && keys 'start 2' Enter
 	await '^2\. web, demo, idle since'
 	keys 's 1 hello' Enter
-	await '^1\. api, demo, waiting for' && keys w Enter
+	await '^1\. api, demo, waiting since' && keys w Enter
 	await '^2 sessions, 1 of them needs you'
 }
 
@@ -117,7 +117,7 @@ who_has_the_conversation_is_asked_about() {
 	has '"status": *"(running|waiting|idle|busy)"'
 	cp "$home/manifest" "$manifest"
 	deck start web --no-supervise
-	await '^2\. web, demo, (idle|running) for'
+	await '^2\. web, demo, (idle|running) since'
 }
 
 it_attaches_and_comes_back() {

@@ -416,8 +416,10 @@ static void a_picker_only_chooses(void **state UNUSED)
 		/* behind its group */
 		{ { 'w', 'o', 'r', KEY_CODE_ENTER }, "switch id-b" },
 		{ { 'x', 'x', KEY_CODE_ENTER }, "" },
-		{ { KEY_CODE_UP, KEY_CODE_ENTER }, "" },
-		{ { KEY_CODE_UP, KEY_CODE_UP, KEY_CODE_ENTER }, "switch id-a" },
+		/* above all others */
+		{ { KEY_CODE_UP, KEY_CODE_ENTER }, "switch id-b" },
+		{ { KEY_CODE_DOWN, KEY_CODE_ENTER }, "switch id-a" },
+		{ { KEY_CODE_DOWN, KEY_CODE_DOWN, KEY_CODE_ENTER }, "" },
 		{ { KEY_CODE_ESCAPE }, "quit" },
 		{ { 'q', KEY_CODE_CTRL & 'C' }, "quit" },
 	};
@@ -740,9 +742,43 @@ static void the_keys_of_the_list_scroll_the_help(void **state UNUSED)
 	assert_int_equal(ui->mode, MODE_LIST);
 }
 
+static void what_is_advised_is_a_key(void **state UNUSED)
+{
+	static const struct {
+		const char *told, *shown;
+	} cases[] = {
+		{ "api is not running: start it with agentdeck session start api",
+		  "api is not running: start it with s" },
+		{ "stop it with agentdeck stop id-a, then start it with agentdeck start 'api'",
+		  "stop it with x, then start it with s" },
+		{ "To restore it: agentdeck undo 0a1b2c3d", "To restore it: u" },
+		/* Of another session, or with more than a key says. */
+		{ "attach to it with agentdeck attach web",
+		  "attach to it with agentdeck attach web" },
+		{ "with agentdeck start --fresh api", "with agentdeck start --fresh api" },
+		{ "with agentdeck session set api path DIRECTORY",
+		  "with agentdeck session set api path DIRECTORY" },
+		{ "agentdeck start", "agentdeck start" },
+		{ "with agentdeck start 'api", "with s" },
+		{ "with agentdeck start api\\", "with agentdeck start api\\" },
+	};
+	cleanup_ui struct ui *ui = make();
+	list_go(ui->list, 0);
+	assert_string_equal(list_selected(ui->list)->title, "api");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		ui_tell(ui, cases[i].told, true);
+		assert_string_equal(ui->message, cases[i].shown);
+	}
+	/* While a line is typed, keys are text. */
+	check(ui, KEYS('m'), "");
+	ui_tell(ui, cases[0].told, true);
+	assert_string_equal(ui->message, "api is not running: start it with Esc, then s");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_advised_is_a_key),
 		cmocka_unit_test(actions_become_commands),
 		cmocka_unit_test(a_line_waits_for_its_own_command),
 		cmocka_unit_test(a_line_that_is_left_comes_back_if_it_fails),

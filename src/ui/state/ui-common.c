@@ -5,9 +5,78 @@
 
 #include <string.h>
 
+/* ---- what is told ----------------------------------------------------------------------------- */
+
+/* The word of a shell at the start of the text.  *ret_end: behind it.  The caller frees. */
+static char *first_word(const char *text, const char **ret_end)
+{
+	struct strbuf word = { 0 };
+	bool is_quoted = false;
+	for (; *text && (is_quoted || !strchr(" ,;", *text)); text++) {
+		if (*text == '\'') {
+			is_quoted = !is_quoted;
+			continue;
+		}
+		text += !is_quoted && *text == '\\' && text[1];
+		strbuf_add(&word, text, 1);
+	}
+	*ret_end = text;
+	return strbuf_take(&word);
+}
+
+/* Do the keys act on the session with this title or id? */
+static bool is_at_hand(const struct ui *ui, const char *name)
+{
+	const struct item *item = list_selected(ui->list);
+	const char *id = ui->targets.count ? ui->targets.items[0] : item ? item->id : "";
+	return streq(name, id) || streq(name, ui_title_of(ui, id));
+}
+
+/* The key that does what is advised, and the end of the advice.  ACTION_NONE: none does. */
+static enum action advised(const struct ui *ui, const char *advice, const char **ret_end)
+{
+	static const enum action actions[] = { ACTION_START, ACTION_STOP, ACTION_RESTART,
+					       ACTION_ATTACH, ACTION_UNDO };
+	advice += starts_with(advice, "session ") ? strlen("session ") : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+		const char *name = action_info(actions[i])->name;
+		const size_t length = strlen(name);
+		if (!starts_with(advice, name) || advice[length] != ' ' ||
+		    ui->keymap.keys[actions[i]][0] == KEY_CODE_NONE)
+			continue;
+		cleanup_free char *session = first_word(advice + length + 1, ret_end);
+		if (actions[i] == ACTION_UNDO || is_at_hand(ui, session))
+			return actions[i];
+	}
+	return ACTION_NONE;
+}
+
+/* A command that is advised becomes the key that does the same here.  The caller frees. */
+static char *with_keys(const struct ui *ui, const char *text)
+{
+	struct strbuf told = { 0 };
+	char key[KEYMAP_TEXT_SIZE], leave[KEYMAP_TEXT_SIZE];
+	for (const char *at, *end; (at = strstr(text, "agentdeck ")); text = end) {
+		const enum action action = advised(ui, at + strlen("agentdeck "), &end);
+		strbuf_addf(&told, "%.*s", (int)(at - text), text);
+		if (action == ACTION_NONE) {
+			end = at + strlen("agentdeck ");
+			strbuf_adds(&told, "agentdeck ");
+			continue;
+		}
+		if (ui->mode == MODE_LINE)
+			strbuf_addf(&told, "%s, then ",
+				    keymap_text(&ui->keymap, ACTION_LINE_CANCEL, leave));
+		strbuf_adds(&told, keymap_text(&ui->keymap, action, key));
+	}
+	strbuf_adds(&told, text);
+	return strbuf_take(&told);
+}
+
 void ui_tell(struct ui *ui, const char *text, bool is_bad)
 {
-	replace_string(&ui->message, text);
+	cleanup_free char *told = with_keys(ui, text);
+	replace_string(&ui->message, told);
 	ui->is_bad = is_bad;
 }
 

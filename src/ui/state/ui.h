@@ -196,5 +196,6 @@ void ui_settle_typing(struct ui *ui);
  * frees. */
 char *ui_progress(const struct ui *ui) MUST_USE;
 
-/* Show the news, a visible() line, until the next key. */
+/* Show the news, a visible() line, until the next key.  A command that it advises becomes the key
+ * that does the same. */
 void ui_tell(struct ui *ui, const char *text, bool is_bad);
