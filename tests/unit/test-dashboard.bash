@@ -1413,16 +1413,16 @@ case_the_form_takes_any_text_at_any_size() {
 	await '^Directory +where' && keys -l "$path"
 	await 'yyyy/$' && keys Up
 	await '^Group +such as' && keys -l 'work/グループ' && keys Down Down d e m o Down && keys -l 'שלום 日本語' && keys Left Left
-	await '^Agent +.*\(demo\)' && await '^Title +.*日本語' && look form-text-120x40
+	await '^Agent +.*\(demo\)' && await '^Title +.*日本語'
 	# typing goes on where it was, whatever the size
 	"${terminal[@]}" resize-window -x 40 -y 12
-	await '^Enter make it  Esc back  Tab next$' && keys X && await '^Title +.*日X本語' && look form-text-40x12
+	await '^Enter make it  Esc back  Tab next$' && keys X && await '^Title +.*日X本語'
 	"${terminal[@]}" resize-window -x 80 -y 24 \; resize-window -x 30 -y 8 \; resize-window -x 120 -y 40
 	await '^Enter make it  Esc back  Tab next +Ctrl-X empty$' && keys BSpace Up Up
-	await '^Directory ' && look form-path-120x40
+	await '^Directory .*yyyy/$'
 	keys Home && await "^Directory  a/日本語の長い名前/" && keys End && await '^Directory .*yyyy/$'
 	"${terminal[@]}" resize-window -x 40 -y 12
-	await 'Tab complete' && look form-path-40x12
+	await 'Tab complete'
 	keys Enter
 	await '· .*日本語|○ .*日本語|: made and started' || return
 	deck list --json

@@ -22,6 +22,7 @@
 
 #include <fcntl.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* 2026-11-27 12:00 UTC. */
@@ -161,6 +162,14 @@ static const char long_refusal[] =
 	"日本語 is wide, and this title is longer than any terminal that it is shown in, as users "
 	"like them to be is not running: start it with agentdeck session start 'api: fix login'";
 
+/* Long, wide, and written from right to left: the directory, the group, and a title with the cursor
+ * inside. */
+#define X50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define Y40 "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
+#define ANY_TEXT                                                                             \
+	"c Ctrl-U 'a/日本語の長い名前/שלום-עולם/" X50 X50 X50 X50 "/" Y40 Y40 "/ Up Ctrl-U " \
+	"'work/グループ Down Down 'demo Down 'שלום Space '日本語 Left Left"
+
 static const struct screen screens[] = {
 	{ "list-80x24", "", .size = { 80, 24 } },
 	{ "list-120x35", "", .size = { 120, 35 } },
@@ -247,6 +256,10 @@ static const struct screen screens[] = {
 	{ "urgency-80x24", "o", .size = { 80, 24 } },
 	{ "form-80x24", "c Down Down Down Down", .size = { 80, 24 } },
 	{ "form-40x12", "c Down Left", .size = { 40, 12 } },
+	{ "form-text-120x40", ANY_TEXT, .size = { 120, 40 } },
+	{ "form-text-40x12", ANY_TEXT " 'X", .size = { 40, 12 } },
+	{ "form-path-120x40", ANY_TEXT " Up Up", .size = { 120, 40 } },
+	{ "form-path-40x12", ANY_TEXT " Up Up", .size = { 40, 12 } },
 	{ "form-branch", "c Down Down Down Down Right Down 'fi Tab", .size = { 80, 24 } },
 	{ "form-stage",
 	  "c Enter",
@@ -423,8 +436,13 @@ static void type(struct play *play, const char *keys)
 	char *rest = copy;
 	for (const char *word; (word = strsep(&rest, " "));) {
 		key_code key;
-		for (const char *at = word + 1; *word == '\'' && *at; at++)
-			press(play, (key_code)*at);
+		wchar_t letter = 0;
+		for (const char *at = word + 1; *word == '\'' && *at;) {
+			const int length = mbtowc(&letter, at, MB_CUR_MAX);
+			assert_true(length > 0);
+			press(play, (key_code)letter);
+			at += length;
+		}
 		if (*word && *word != '\'') {
 			assert_true(key_parse(word, &key));
 			press(play, key);
