@@ -194,7 +194,12 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 	cleanup_close int err_read = -1, err_write = -1;
 	int ends[2];
 
-	if (request->gate || request->input) {
+	if (request->socket) {
+		in_read = fcntl(request->socket, F_DUPFD_CLOEXEC, 3);
+		out_write = fcntl(request->socket, F_DUPFD_CLOEXEC, 3);
+		if (in_read < 0 || out_write < 0)
+			return error_set_errno(err, errno, "share a socket");
+	} else if (request->gate || request->input) {
 		if (make_pipe(ends, err) < 0)
 			return -1;
 		in_read = ends[0];
@@ -206,10 +211,12 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		if (in_read < 0)
 			return error_set_errno(err, errno, "open /dev/null");
 	}
-	if (make_output(request, ends, err) < 0)
-		return -1;
-	out_read = ends[0];
-	out_write = ends[1];
+	if (!request->socket) {
+		if (make_output(request, ends, err) < 0)
+			return -1;
+		out_read = ends[0];
+		out_write = ends[1];
+	}
 	if (make_output(request, ends, err) < 0)
 		return -1;
 	err_read = ends[0];

@@ -24,6 +24,9 @@ struct child_request {
 	int directory;
 	const char *input; /* what the child reads from descriptor 0; NULL: /dev/null */
 	size_t input_length;
+	/* An open descriptor that is the child's descriptors 0 and 1, so that we read no output; 0:
+	 * none. */
+	int socket;
 	bool gate;        /* descriptor 0 is a pipe whose other end is child.gate */
 	bool new_session; /* setsid(2): the terminal's signals do not reach it */
 	/* The child's output goes to files in memory instead of pipes, so that it neither waits for

@@ -53,7 +53,7 @@ needs_more() {	# COMMAND
 	case $1 in
 	*' attach '*) why='needs a terminal: test-dashboard.bash, tests/persistence' ;;
 	*' image '* | *--container* | *' shell '*) why='needs a container engine: tests/persistence' ;;
-	*' -H '* | *' -A' | *' host check'* | *' host add'*) why='needs another host: test-hosts.py' ;;
+	*' -H '* | *' forward gpu1:'* | *' -A' | *' host check'* | *' host add'*) why='needs another host: test-hosts.py' ;;
 	*'session import '*) why='needs another machine: test-export.bash' ;;
 	*'supervise --install'*) why='needs systemd: tests/persistence' ;;
 	*) return 1 ;;

@@ -151,8 +151,18 @@ class Hosts:
                     found.append(int(name))
         return found
 
+    def keepers(self):
+        """The processes that keep forwarded ports, and those that these have started."""
+        found = [int(name) for name in os.listdir("/proc") if name.isdigit() and b"keep-forward" in command_of(name).split(b"\0") and self.is_ours(name)]
+        return found + [child for one in found for child in self.children(one)]
+
+    def is_ours(self, process):
+        with contextlib.suppress(OSError), open(f"/proc/{process}/environ", "rb") as file:
+            return f"AGENTDECK_HOME={self.near}".encode() in file.read().split(b"\0")
+        return False
+
     def end(self):
-        for process in self.masters():
+        for process in (*self.keepers(), *self.masters()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         for stop in (self.there, self.run):
@@ -1399,6 +1409,140 @@ def case_a_host_that_is_a_black_hole_delays_no_key_of_the_deck(hosts):
     finally:
         deck.end()
     wait_for(lambda: not [process for process in os.listdir("/proc") if process.isdigit() and b"events\0--json" in command_of(int(process)) and hosts.near.encode() in environment_of(process)], "a link outlives the deck")
+
+
+class Echo(threading.Thread):
+    """A program there that listens: it answers each caller with its name and what it was sent."""
+
+    def __init__(self, name=b"there"):
+        super().__init__(daemon=True)
+        self.name_, self.socket = name, socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.start()
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self.answer, args=(self.socket.accept()[0],), daemon=True).start()
+
+    def answer(self, caller):
+        with caller:
+            caller.sendall(self.name_ + b" " + caller.recv(100))
+
+    def end(self):
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
+
+def call(port, word=b"hello"):
+    """The answer at a port of this machine, which may take as long as a new connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as caller:
+        caller.sendall(word)
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while piece := caller.recv(100):
+                answer += piece
+        return answer
+
+
+def forwards(hosts, *words):
+    return json.loads(hosts.run("forward", *words, "--list", "--json").stdout)
+
+
+def is_free(port):
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return True
+    return False
+
+
+def case_a_port_of_a_session_leads_there(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "api", "-c", "cat")
+    [there] = json.loads(hosts.there("list", "--json"))
+    echo, port = Echo(), free_port()
+    expect(json.loads(hosts.run("session", "address", "gpu1:api", "--json").stdout)["address"] == "localhost", "no address")
+    done = hosts.run("forward", "gpu1:api", f"{port}:{echo.port}", "--json")
+    expect(done.returncode == 0, done)
+    answer = json.loads(done.stdout)
+    expect(answer["success"] and answer["port"] == port and answer["target_port"] == echo.port and answer["id"] == there["id"] and answer["via"] == "gpu1" and answer["note"] is None, answer)
+    expect(call(port) == b"there hello", "not led there")
+    expect([call(port, b"%d" % i) for i in range(20)] == [b"there %d" % i for i in range(20)], "not each of twenty")
+    with open("/proc/net/tcp", encoding="utf-8") as file:
+        expect([line.split()[1] for line in file if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"] == [f"0100007F:{port:04X}"], "not on 127.0.0.1 only")
+    [one] = forwards(hosts)
+    expect((one["port"], one["title"], one["is_connected"]) == (port, "api", True), one)
+    listed = [json.loads(hosts.run(*words, "--list", "--json").stdout) for words in (("forward", "gpu1:api"), ("-H", "gpu1", "forward", "api"), ("-H", "gpu1", "forward"), ("forward", "gpu1:other"))]
+    expect(listed == [[one], [one], [one], []], listed)
+    refused(hosts, 1, "is forwarded already: agentdeck forward --list", "forward", "gpu1:api", f"{port}")
+    refused(hosts, 1, f"another program uses port {echo.port} here", "forward", "gpu1:api", f"{echo.port}")
+    expect(forwards(hosts) == [one], "a failure has left a port")
+    # a connection that is replaced: who calls meanwhile waits
+    for process in hosts.masters():
+        os.kill(process, signal.SIGKILL)
+    expect(call(port) == b"there hello", "not led there any more")
+    wait_for(lambda: forwards(hosts)[0]["is_connected"], "not connected again")
+    # a program that restarts its agent is the same session
+    hosts.there("restart", "api")
+    expect(call(port) == b"there hello" and forwards(hosts), "a restart has ended it")
+    hosts.there("stop", "api")
+    wait_for(lambda: forwards(hosts) == [], "it outlives its session")
+    expect(is_free(port), "the port is in use")
+    echo.end()
+
+
+def case_a_forwarded_port_is_ended(hosts):
+    for title in ("api", "web"):
+        hosts.there("launch", hosts.path + "/work", "-t", title, "-c", "cat")
+    echo, ports = Echo(), [free_port() for _ in range(3)]
+    for title, port in zip(("api", "api", "web"), ports):
+        expect(hosts.run("forward", f"gpu1:{title}", f"{port}:{echo.port}").returncode == 0, f"{title} {port}")
+    expect(len(hosts.masters()) == 1, "not one connection")
+    refused(hosts, 2, "no such port is forwarded", "forward", "gpu1:web", str(ports[0]), "--stop")
+    refused(hosts, 64, "name the session", "forward", "--stop")
+    with socket.create_connection(("127.0.0.1", ports[0])) as caller:
+        wait_for(lambda: any(b"-W" in command_of(process).split(b"\0") for process in hosts.keepers()), "no ssh for the caller")
+        expect(b"no longer forwarded" in hosts.run("forward", "gpu1:api", str(ports[0]), "--stop").stdout, "not ended")
+        caller.settimeout(DEADLINE_S)
+        with contextlib.suppress(ConnectionResetError):
+            expect(caller.recv(10) == b"", "who used it still does")
+    expect([one["port"] for one in forwards(hosts)] == sorted(ports[1:]), "another one was ended")
+    expect(len(json.loads(hosts.run("forward", "gpu1:web", "--stop", "--json").stdout)) == 1, "not one")
+    # one that is killed leaves nothing that counts
+    for process in hosts.keepers():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    wait_for(lambda: forwards(hosts) == [], "a killed one is listed")
+    expect(os.listdir(hosts.near + "/run/forwards") == [], "its files are left")
+    expect(hosts.run("forward", "gpu1:api", f"{ports[1]}:{echo.port}").returncode == 0 and call(ports[1]) == b"there hello", "the port is not usable again")
+    hosts.there("remove", "--force", "api")
+    wait_for(lambda: forwards(hosts) == [], "it outlives its session, which is removed")
+    echo.end()
+
+
+def case_what_cannot_be_forwarded_is_said(hosts):
+    hosts.settings("[hosts.gpu1]\ntimeout = 60\n")  # an attempt that takes a third of it counts as one that is led there
+    hosts.there("add", hosts.path + "/work", "-t", "cold", "-c", "cat")
+    hosts.there("launch", hosts.path + "/work", "-t", "api", "-c", "cat")
+    port = str(free_port())
+    refused(hosts, 2, "there is no host 'gpu2'", "-H", "gpu2", "forward", "api", port)
+    refused(hosts, 2, "no session", "forward", "gpu1:nothing", port)
+    refused(hosts, 1, "start it first: agentdeck -H gpu1 start", "forward", "gpu1:cold", port)
+    refused(hosts, 1, "is on this machine", "forward", "api", port)
+    for text in ("0", "70000", "3000:", "x", "3000:8080:1"):
+        refused(hosts, 64, "is no port", "forward", "gpu1:api", text)
+    refused(hosts, 64, "name a session and a port", "forward", "gpu1:api")
+    done = hosts.run("forward", "gpu1:api", f"{port}:{free_port()}")
+    expect(done.returncode == 0 and b"nothing answers at its port" in done.stdout, done)
+    hosts.run("forward", "gpu1:api", "--stop")
+    hosts.down()
+    hosts.up("AllowTcpForwarding no")
+    refused(hosts, 3, "AllowTcpForwarding", "forward", "gpu1:api", port)
+    hosts.down()
+    refused(hosts, UNREACHABLE, "unreachable", "forward", "gpu1:api", port)
+    expect(forwards(hosts) == [] and is_free(int(port)), "a failure has left a port")
 
 
 def main():

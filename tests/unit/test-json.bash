@@ -117,6 +117,7 @@ grep -q '  one$' <<<"$(agentdeck search Remember me)" || fail "search: $(agentde
 holds 64 search ' '
 holds 0 'session show' one
 holds 0 'session path' one
+holds 0 'session address' one
 holds 1 'session changes' one
 ( cd "$root/work" && git init -q -b main && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one )
 holds 0 add "$root/work" --worktree -t changed --agent demo
@@ -351,6 +352,11 @@ holds 0 'host add' gpu1
 holds 0 'host check'
 holds 0 'host login' gpu1
 holds 0 'host logout' gpu1
+agentdeck start two >/dev/null || fail "two does not start"
+holds 0 forward gpu1:two 39413
+holds 0 forward --list
+holds 1 forward gpu1:two 39413
+holds 0 forward gpu1:two --stop
 PATH=$old_path
 mv "$root/config" "$root/deck/config.toml"
 holds 0 'role untrust' "$root/role"
@@ -453,7 +459,7 @@ declare -A words=(
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
 	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
 	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role ['role diff']=../created ['role list']=''
-	['host list']='' ['host check']=''
+	['host list']='' ['host check']='' ['session address']=one ['forward --list']=''
 )
 export AGENTDECK_INSTANCE=$id
 printf '[session.one]\nagent = "demo"\n' >agentdeck.toml

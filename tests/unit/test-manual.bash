@@ -44,6 +44,8 @@ case_commands_are_listed() {
 	agentdeck help | sed -n '/^Usage/d; /^  /p' | tr -s ' ,()' '\n' | sort -u >"$root/words"
 	while read -r name; do
 		case $name in
+		# for other programs: there is no room for it
+		'session address') continue ;;
 		'session '*) name=${name#session } ;;
 		*' '*) name=${name% *} ;;
 		esac
@@ -421,7 +423,7 @@ places() {
 	done < <(names)
 }
 # A text, a number or a size: what nobody can list.  VALUE depends on the word before it.
-NOT_LISTED='DESTINATION USER WORD DIGEST TEXT TITLE OLD N S SIZE SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
+NOT_LISTED='DESTINATION USER WORD DIGEST TEXT TITLE OLD N S SIZE PORT SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
 
 # A COMMAND while config.toml has a host.
 with_host() {

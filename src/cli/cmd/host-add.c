@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { ANSWER_MAX = 1 << 20 };
-
 struct options {
 	const char *program;
 	int64_t timeout;
@@ -31,14 +29,6 @@ static const struct command_option options[] = {
 
 /* ---- what doctor says there ------------------------------------------------------------------- */
 
-static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
-{
-	struct strbuf *answer = context;
-	if (stream == LINK_OUTPUT && answer->length + length <= ANSWER_MAX)
-		strbuf_add(answer, bytes, length);
-	return 0;
-}
-
 /* Of its checks, those that the hello does not answer. */
 static bool is_for_host(const char *check)
 {
@@ -53,17 +43,11 @@ static bool is_for_host(const char *check)
 /* What a session there would lack.  A doctor that says nothing is no reason against the host. */
 static void ask_doctor(struct link *link, struct strvec *ret)
 {
-	cleanup_strbuf struct strbuf answer = { 0 };
 	cleanup_strvec struct strvec words = { 0 };
 	cleanup_json struct json_object *found = NULL;
-	int status;
 	strvec_push_array(&words,
 			  (const char *const[]){ "-H", REMOTE_HERE, "doctor", "--json", NULL });
-	const struct link_request request = {
-		.words = &words, .input = -1, .on_bytes = keep_answer, .context = &answer
-	};
-	if (link_run(link, &request, &status, NULL) < 0 ||
-	    json_parse(strbuf_text(&answer), answer.length, "doctor", &found, NULL) < 0 ||
+	if (hosts_ask(link, &words, &found, NULL) < 0 ||
 	    !json_object_is_type(found, json_type_array))
 		return;
 	for (size_t i = 0; i < json_object_array_length(found); i++) {

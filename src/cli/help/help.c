@@ -164,14 +164,14 @@ static const struct {
 	    "diff" } },
 	{ "talk to an agent",
 	  { "send" },
-	  { "output", "changes", "merge", "push", "search", "look", "approve", "deny" } },
+	  { "output", "changes", "merge", "push", "search", "look", "approve", "deny", "once" } },
 	{ "look",
 	  { "show" },
 	  { "status", "wall", "current", "path", "check", "events", "top", "logs", "exec",
 	    "shell" } },
 	{ "recover",
 	  { "recover", "doctor" },
-	  { "supervise", "undo", "discover", "history", "backup", "restore", "once", "host" } },
+	  { "supervise", "undo", "discover", "history", "backup", "restore", "host", "forward" } },
 	{ "administer",
 	  { 0 },
 	  { "rename", "remove", "prune", "purge", "settle", "set", "limit", "eject", "export",
@@ -182,6 +182,9 @@ enum { TERM_WIDTH = 10 };
 
 static bool is_grouped(const char *word)
 {
+	/* What other programs ask for has no room on the screen: help --all lists it. */
+	if (streq(word, "address"))
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (size_t j = 0; groups[i].words[j]; j++)
 			if (streq(groups[i].words[j], word))

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* ssh's exit status when it fails; a command of `session exec` can have it, too. */
-enum { SSH_FAILED = 255, KILLED = 128, ANSWER_MAX = 1 << 20 };
+enum { SSH_FAILED = 255, KILLED = 128 };
 
 /* How long the other side waits for the end of a change whose answer was lost. */
 #define ASK_WAIT_S "30"
@@ -173,30 +173,15 @@ static bool is_attach(const struct app *app)
 	return streq(app->command->name, "session attach");
 }
 
-static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
-{
-	struct strbuf *answer = context;
-	if (stream == LINK_OUTPUT && answer->length + length <= ANSWER_MAX)
-		strbuf_add(answer, bytes, length);
-	return 0;
-}
-
 /* Ask a new link for the change with this id.  *ret is the caller's. */
 static int ask(struct deck *deck, const struct remote *remote, const char *once,
 	       struct json_object **ret, struct error *err)
 {
 	cleanup_link struct link *link = NULL;
-	cleanup_strbuf struct strbuf answer = { 0 };
 	cleanup_strvec struct strvec words = { 0 };
-	int status;
 	strvec_push_array(&words, (const char *const[]){ "-H", REMOTE_HERE, "once", once, "--wait",
 							 ASK_WAIT_S, "--json", NULL });
-	const struct link_request request = {
-		.words = &words, .input = -1, .on_bytes = keep_answer, .context = &answer
-	};
-	if (hosts_open(deck, remote, &link, err) < 0 || link_run(link, &request, &status, err) < 0)
-		return -1;
-	return json_parse(strbuf_text(&answer), answer.length, "the answer", ret, err);
+	return hosts_open(deck, remote, &link, err) < 0 ? -1 : hosts_ask(link, &words, ret, err);
 }
 
 /* The link was lost during a change, which is never repeated.  Returns its exit status. */
@@ -297,6 +282,10 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 	if (app->kind == COMMAND_INTERNAL && app->host && !streq(app->host, REMOTE_HERE))
 		return error_set(err, ERROR_REFUSED, "%s is called by agentdeck itself",
 				 app->command->name);
+	if (app->command->flags & ASKS_A_HOST) {
+		app->host = app->host ? app->host : usual_host(app);
+		return ROUTE_HERE;
+	}
 	/* With -H it is for that host alone: so its own agentdeck asks no others. */
 	const bool is_fleet = app->all_hosts && !app->host;
 	if (app->kind == COMMAND_INTERNAL || (!is_fleet && !may_name_host(app)))

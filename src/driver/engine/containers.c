@@ -9,6 +9,7 @@ void container_clear(struct container *container)
 	free(container->name);
 	free(container->image_id);
 	free(container->network_id);
+	free(container->ip);
 	free(container->network);
 	json_object_put(container->labels);
 	*container = (struct container){ 0 };
@@ -39,8 +40,12 @@ static void read_network(const struct json_object *settings, struct container *r
 	if (!all)
 		return;
 	json_object_object_foreach(all, name, entry) {
+		/* "" while it does not run. */
+		const char *ip = json_get_string(entry, "IPAddress", "");
+		if (*ip && !ret->ip)
+			ret->ip = xstrdup(ip);
 		if (ret->network)
-			return;
+			continue;
 		/* Docker writes "" until the first start. */
 		const char *id = json_get_string(entry, "NetworkID", "");
 		ret->network = xstrdup(name);

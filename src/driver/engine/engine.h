@@ -81,6 +81,7 @@ struct container {
 	/* Its first network; NULL: none.  Docker tells the id after the first start only, and
 	 * the id of podman is the name. */
 	char *network_id, *network;
+	char *ip; /* its address in the first network that gave it one; NULL: none */
 	struct json_object *labels; /* owned */
 };
 void container_clear(struct container *container);

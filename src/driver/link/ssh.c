@@ -32,6 +32,7 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 				 "ControlPersist=600" },
 		[SSH_LOGIN] = { "RequestTTY=no", "ControlMaster=yes", "ControlPersist=no" },
 		[SSH_LINK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
+		[SSH_FORWARD] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
 		[SSH_CHECK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no",
 				"ProxyCommand=false" },
 		[SSH_TERMINAL] = { "RequestTTY=force", "ControlMaster=no" },
@@ -49,7 +50,10 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 		strvec_push_array(ret, (const char *const[]){ "-o", of_mode[mode][i], NULL });
 	strvec_push(ret, "-o");
 	strvec_pushf(ret, "ControlPath=%s", control ? control : "none");
-	strvec_push_array(ret, (const char *const[]){ "--", remote->ssh, command, NULL });
+	if (mode == SSH_FORWARD)
+		strvec_push_array(ret, (const char *const[]){ "-W", command, NULL });
+	strvec_push_array(ret, (const char *const[]){ "--", remote->ssh,
+						      mode == SSH_FORWARD ? NULL : command, NULL });
 }
 
 /* Commands that use the connection just now keep it. */

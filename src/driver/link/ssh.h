@@ -12,6 +12,7 @@ enum ssh_mode {
 	SSH_MASTER,   /* connect, open the control socket, and continue in the background */
 	SSH_LOGIN,    /* the same, with this terminal, and without an end of its own */
 	SSH_LINK,     /* run a command on pipes */
+	SSH_FORWARD,  /* lead descriptors 0 and 1 to a port of the host, "ADDRESS:PORT" */
 	SSH_CHECK,    /* ask the socket for a subsystem, and never make a connection */
 	SSH_TERMINAL, /* run a command on this terminal, which may be asked for a password */
 	SSH_PIPES,    /* run a command on our descriptors, of which one is no terminal */

@@ -23,6 +23,7 @@ enum {
 	CHECK_MS = 3000,
 	SYSTEM_MS = 10000,
 	AT_ONCE_MS = 1000,
+	ANSWER_MAX = 1 << 20,
 	LINE_SHOWN = 100
 };
 
@@ -373,6 +374,27 @@ int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct li
 		       : HOSTS_SILENT;
 }
 
+static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
+{
+	struct strbuf *answer = context;
+	if (stream == LINK_OUTPUT && answer->length + length <= ANSWER_MAX)
+		strbuf_add(answer, bytes, length);
+	return 0;
+}
+
+int hosts_ask(struct link *link, const struct strvec *words, struct json_object **ret,
+	      struct error *err)
+{
+	cleanup_strbuf struct strbuf answer = { 0 };
+	int status;
+	const struct link_request request = {
+		.words = words, .input = -1, .on_bytes = keep_answer, .context = &answer
+	};
+	return link_run(link, &request, &status, err) < 0
+		       ? -1
+		       : json_parse(strbuf_text(&answer), answer.length, "the answer", ret, err);
+}
+
 int hosts_check_machine(const struct remote *remote, const struct link *link, struct error *err)
 {
 	const char *found = link_hello(link)->machine_id;
@@ -490,4 +512,49 @@ int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode
 		return -1;
 	ssh_argv(mode, remote, answers ? files.control : NULL, command.data, ret);
 	return answers ? 0 : HOSTS_SILENT;
+}
+
+/* ---- ports ------------------------------------------------------------------------------------ */
+
+void hosts_forward_argv(const struct deck *deck, const struct remote *remote, const char *target,
+			struct strvec *ret)
+{
+	cleanup_files struct files files;
+	files_open(deck, remote, &files);
+	ssh_argv(SSH_FORWARD, remote, has_socket(&files) ? files.control : NULL, target, ret);
+}
+
+/* Returns 0 also if it is still open at the deadline; else ssh's words are in *ret. */
+static int try_forward(const struct strvec *argv, int timeout_ms, char **ret)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error why = { 0 };
+	const struct child_request request = { .argv = (const char *const *)argv->items,
+					       .new_session = true };
+	const int r = child_run(&request, timeout_ms, &result, &why);
+	if ((r < 0 && why.code == ERROR_TIMEOUT) || (r == 0 && result.exit_status == 0))
+		return 0;
+	*ret = ssh_words(strbuf_text(&result.errors));
+	return 1;
+}
+
+int hosts_try_forward(const struct deck *deck, const struct remote *remote, const char *target,
+		      struct error *err)
+{
+	cleanup_strvec struct strvec warm = { 0 }, cold = { 0 };
+	cleanup_free char *words = NULL, *reason = NULL;
+	hosts_forward_argv(deck, remote, target, &warm);
+	if (try_forward(&warm, (int)remote->timeout_s * 1000 / WARM_SHARE, &words) == 0)
+		return 0;
+	/* A connection that others use keeps the reason for itself (ssh 9.2). */
+	ssh_argv(SSH_FORWARD, remote, NULL, target, &cold);
+	if (try_forward(&cold, (int)remote->timeout_s * 1000, &reason) == 0)
+		return 0;
+	return strstr(reason, "administratively prohibited")
+		       ? error_set(
+				 err, ERROR_REFUSED,
+				 "%s: its sshd forwards no ports (%s): it needs AllowTcpForwarding "
+				 "yes or local in its sshd_config, and no PermitOpen that forbids %s",
+				 remote->name, reason, target)
+		       : HOSTS_SILENT;
 }

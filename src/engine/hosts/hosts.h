@@ -20,6 +20,11 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
  * there is none, which says nothing about the host. */
 int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct link **ret);
 
+/* Have a command run there that prints one JSON value: that, also where it says that the command
+ * has failed.  *ret is the caller's.  Errors as of link_run(); ERROR_CORRUPT: it printed none. */
+int hosts_ask(struct link *link, const struct strvec *words, struct json_object **ret,
+	      struct error *err);
+
 /* Since when it does not answer, as far as this machine has asked: a time of clock_wall_us(); 0: it
  * answered, or was not asked. */
 int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote);
@@ -66,3 +71,11 @@ bool hosts_end(const struct deck *deck, const struct remote *remote);
 int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
 		   bool has_answered, const struct strvec *words, struct strvec *ret,
 		   struct error *err);
+
+/* The command line of ssh that leads its descriptors 0 and 1 to "ADDRESS:PORT" of the host. */
+void hosts_forward_argv(const struct deck *deck, const struct remote *remote, const char *target,
+			struct strvec *ret);
+/* Does sshd lead there?  HOSTS_SILENT: nothing listens at the port yet, or that is not known.
+ * ERROR_REFUSED: sshd forwards nothing. */
+int hosts_try_forward(const struct deck *deck, const struct remote *remote, const char *target,
+		      struct error *err);

@@ -258,6 +258,11 @@ struct place {
 	int (*exec)(const struct instance *instance, const struct strvec *command,
 		    struct place_exec *ret, struct error *err);
 
+	/* The address at which this machine reaches the ports of the run.  *ret is the caller's.
+	 * ERROR_INVALID: the run does not live.  ERROR_UNAVAILABLE: this machine does not reach
+	 * them. */
+	int (*address)(const struct instance *instance, char **ret, struct error *err);
+
 	void (*usage)(const struct place_run *run, struct place_usage *ret);
 
 	/* For each limit, why no run of the instance here can have it; NULL: it can, or that is

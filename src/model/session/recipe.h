@@ -187,6 +187,8 @@ char *recipe_digest(const struct recipe *recipe) MUST_USE;
 
 /* A network that no other session has, and that leads out. */
 #define NETWORK_OWN "own"
+/* The same, but it leads nowhere. */
+#define NETWORK_INTERNAL "internal"
 
 enum { RECIPE_BASE_MAX = 58 };
 

@@ -21,6 +21,7 @@
  *   end.c      end the run; free what is kept for the next one
  *   events.c   the commands of a role, before the agent
  *   exec.c     a second command in the container
+ *   address.c  where this host reaches its ports
  *   survey.c   what an engine has of this deck (survey.h)
  *
  * Of a container's run, run.server is the capsule and run.pane the agent, as this host sees them.
@@ -212,6 +213,10 @@ int container_push_client(const struct recipe *recipe, const char *purpose, stru
 			  struct error *err);
 int container_exec(const struct instance *instance, const struct strvec *command,
 		   struct place_exec *ret, struct error *err);
+
+/* ---- address.c ---- */
+
+int container_address(const struct instance *instance, char **ret, struct error *err);
 /* Remove the tickets of commands that were killed. */
 void container_sweep_tickets(int capsule_directory);
 

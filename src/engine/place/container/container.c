@@ -269,7 +269,8 @@ static void guest_usage(const struct place_run *run, struct place_usage *ret)
 	.how_ended = container_how_ended, \
 	.end_daemons = container_end_daemons, \
 	.leave = container_leave, \
-	.exec = container_exec
+	.exec = container_exec, \
+	.address = container_address
 /* clang-format on */
 
 const struct place place_container = {

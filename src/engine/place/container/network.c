@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define NETWORK_INTERNAL "internal"
-
 /* The labels keep decks from touching each other's containers. */
 struct json_object *ladder_deck_labels(const struct deck *deck)
 {

@@ -127,6 +127,14 @@ static int host_exec(const struct instance *instance UNUSED, const struct strvec
 	return 0;
 }
 
+/* sshd and others find both forms of it: some programs listen on ::1 only. */
+static int host_address(const struct instance *instance UNUSED, char **ret,
+			struct error *err UNUSED)
+{
+	*ret = xstrdup("localhost");
+	return 0;
+}
+
 const struct place place_host = {
 	.name = PLACE_DEFAULT,
 	.lost = "its tmux server was killed",
@@ -155,6 +163,7 @@ const struct place place_host = {
 	.end_daemons = host_end_daemons,
 	.leave = host_leave,
 	.exec = host_exec,
+	.address = host_address,
 	.usage = host_usage,
 	.find_gaps = host_find_gaps,
 	.set_limits = host_set_limits,
