@@ -44,6 +44,7 @@ COVERS=(
 	"src/engine/conversation/discover|tests/unit/test-cli.bash"
 	"src/engine/conversation/unreported|tests/unit/test-report-moves.c"
 	"src/engine/deck/|tests/unit/test-cli.bash"
+	"src/engine/export/arrive|tests/unit/test-move.py"
 	"src/engine/export/|tests/unit/test-export.bash"
 	"src/engine/import/|tests/unit/test-import.bash"
 	"src/engine/place/container/|tests/unit/test-place-engine.c tests/unit/test-reconcile-strays.c"

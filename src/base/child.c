@@ -204,6 +204,11 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 			return -1;
 		in_read = ends[0];
 		in_write = ends[1];
+	} else if (request->source) {
+		in_read = fcntl(request->source, F_DUPFD_CLOEXEC, 3);
+		if (in_read < 0)
+			return error_set_errno(err, errno, "share the input of %s",
+					       request->argv[0]);
 	} else {
 		int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		in_read = null < 0 ? -1 : fcntl(null, F_DUPFD_CLOEXEC, 3);

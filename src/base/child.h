@@ -27,6 +27,7 @@ struct child_request {
 	/* An open descriptor that is the child's descriptors 0 and 1, so that we read no output; 0:
 	 * none. */
 	int socket;
+	int source;       /* descriptor that becomes its descriptor 0; 0: none.  Borrowed */
 	bool gate;        /* descriptor 0 is a pipe whose other end is child.gate */
 	bool new_session; /* setsid(2): the terminal's signals do not reach it */
 	/* The child's output goes to files in memory instead of pipes, so that it neither waits for

@@ -459,11 +459,11 @@ case_newer_manifest() {
 	must add . -t a --agent demo
 	local id
 	id=$(value a id)
-	sed -i 's/"format": *1/"format": 2/' "$home/deck/default/$id/instance.json"
-	refused 1 'format 2 .*newer agentdeck' session start "$id"
-	refused 1 'format 2 .*newer agentdeck' session stop "$id"
-	refused 1 'format 2 .*newer agentdeck' remove "$id"
-	refused 1 'format 2 .*newer agentdeck' rename "$id" other
+	sed -i 's/"format": *1/"format": 3/' "$home/deck/default/$id/instance.json"
+	refused 1 'format 3 .*newer agentdeck' session start "$id"
+	refused 1 'format 3 .*newer agentdeck' session stop "$id"
+	refused 1 'format 3 .*newer agentdeck' remove "$id"
+	refused 1 'format 3 .*newer agentdeck' rename "$id" other
 	refused_json 1 NEWER_FORMAT session start "$id"
 }
 

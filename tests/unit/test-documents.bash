@@ -54,6 +54,7 @@ needs_more() {	# COMMAND
 	*' attach '*) why='needs a terminal: test-dashboard.bash, tests/persistence' ;;
 	*' image '* | *--container* | *' shell '*) why='needs a container engine: tests/persistence' ;;
 	*' -H '* | *' forward gpu1:'* | *' -A' | *' host check'* | *' host add'*) why='needs another host: test-hosts.py' ;;
+	*'session move '*) why='needs another host: test-move.py' ;;
 	*'session import '*) why='needs another machine: test-export.bash' ;;
 	*'supervise --install'*) why='needs systemd: tests/persistence' ;;
 	*) return 1 ;;

@@ -1545,7 +1545,7 @@ def case_what_cannot_be_forwarded_is_said(hosts):
     expect(forwards(hosts) == [] and is_free(int(port)), "a failure has left a port")
 
 
-def main():
+def main(module):
     if not SSHD or not all(shutil.which(name) for name in ("ssh", "ssh-keygen", "tmux")):
         print("skipped: no sshd, ssh or tmux")
         return 77
@@ -1553,7 +1553,7 @@ def main():
     if os.path.basename(shell) in ("nologin", "false"):
         print(f"skipped: this user cannot log in ({shell})")
         return 77
-    cases = {name[5:]: case for name, case in globals().items() if name.startswith("case_")}
+    cases = {name[5:]: case for name, case in module.items() if name.startswith("case_")}
     failures = 0
     root = tempfile.mkdtemp(prefix="agentdeck-hosts-")
     try:
@@ -1573,4 +1573,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

@@ -487,7 +487,7 @@ static void bytes_that_are_none_are_refused(void **state UNUSED)
 
 static void newer_formats_are_refused_before_anything_else(void **state UNUSED)
 {
-	assert_refused("{\"format\":2,\"id\":7,\"observed\":{\"state\":\"frozen\"}}", ERROR_NEWER,
+	assert_refused("{\"format\":3,\"id\":7,\"observed\":{\"state\":\"frozen\"}}", ERROR_NEWER,
 		       "newer agentdeck");
 }
 

@@ -165,6 +165,9 @@ holds 0 'session set' four restart no
 holds 0 'session export' four "$root/four.tar"
 agentdeck remove four >/dev/null && agentdeck prune --force >/dev/null
 holds 0 'session import' "$root/four.tar"
+holds 1 'session move' four --abandon
+agentdeck session move four --step leave --id 11111111-2222-4333-8444-555555555555 --to other >/dev/null || fail "four does not leave"
+holds 0 'session move' four --abandon
 holds 0 backup "$root/all.tar"
 holds 0 restore "$root/all.tar"
 holds 0 'session limit' four --memory-max 1G

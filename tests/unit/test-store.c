@@ -434,7 +434,7 @@ static void a_newer_manifest_is_refused_and_left_alone(void **state)
 	const struct fixture *fixture = *state;
 	cleanup_error struct error err = { 0 }, locked_err = { 0 };
 	struct instance *instance = NULL;
-	static const char newer[] = "{\"format\":2,\"shape\":\"another\"}";
+	static const char newer[] = "{\"format\":3,\"shape\":\"another\"}";
 	make(fixture->store, ONE, "one");
 	put_content(fixture->store, ONE "/instance.json", newer);
 	assert_int_equal(store_load(fixture->store, ONE, &instance, &err), -1);

@@ -3,9 +3,10 @@
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 #include "engine/export/unpack.h"
+#include "model/session/naming.h"
 
 struct options {
-	const char *directory, *title, *group;
+	const char *directory, *title, *group, *move;
 };
 
 static const struct command_option options[] = {
@@ -14,6 +15,8 @@ static const struct command_option options[] = {
 	{ 't', "title", "TITLE", "its title; default: the one that it had", TO_TEXT(title) },
 	{ 'g', "group", "GROUP", "a group to list it under; without it the one that it had",
 	  TO_TEXT(group) },
+	{ 0, "move", "ID", "of agentdeck session move, which calls this", TO_TEXT(move),
+	  .is_hidden = true },
 	{ 0 },
 };
 
@@ -26,7 +29,10 @@ static int cmd_session_import(struct app *app, struct error *err)
 		.directory = given->directory,
 		.title = given->title,
 		.group = given->group,
+		.move = given->move,
 	};
+	if (given->move && !naming_is_uuid(given->move))
+		return error_set(err, ERROR_USAGE, "--move takes the id of a move: a UUID");
 	if (unpack_session(&app->deck, &order, &made, err) < 0)
 		return -1;
 	struct json_object *object = json_of_instance(&app->deck, made);

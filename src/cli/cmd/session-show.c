@@ -202,6 +202,7 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	struct json_object *object = json_of_row(row, view, app->deck.profile);
 	const struct conversation *conversation = &instance->conversation;
 	json_set_strings(object, "command", &instance->argv);
+	json_set_string(object, "move_id", instance->move.id);
 	/* claude_session_id and the like: scripts for older tools look for these names. */
 	cleanup_free char *key = xasprintf("%s_session_id", instance->agent);
 	json_set_string(object, key, conversation->session_id);

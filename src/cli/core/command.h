@@ -160,6 +160,7 @@ enum command_flags {
 	FINDS_PROGRAMS = 1 << 4, /* says which programs are installed */
 	WRITES_A_FILE = 1 << 10, /* with - as its last operand it prints that, and only reads */
 	JSON_LINES = 1 << 13,    /* with HAS_JSON: objects, each on a line; else one value */
+	NAMES_HOSTS = 1 << 11,   /* HOST:SESSION is for itself: it asks that host */
 	ASKS_A_HOST = 1 << 15,   /* runs here for the session of a host, which it asks itself */
 	IS_OF_PROGRAM = 1 << 14, /* AGENTDECK_HOST does not send it to another machine */
 };

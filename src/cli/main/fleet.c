@@ -194,7 +194,10 @@ static void show_rows(struct fleet *fleet, const struct member *member, struct j
 		if (!json_object_is_type(row, json_type_object))
 			continue;
 		waiting += streq(json_get_string(row, "activity", ""), "waiting");
-		if (streq(json_get_string(row, "status", ""), "unknown")) {
+		const char *move = json_get_string(row, "move", NULL);
+		/* The host that it came from has it, too, and does not start it. */
+		const bool is_away = move && move_blocks(move_state_parse(move));
+		if (is_away || streq(json_get_string(row, "status", ""), "unknown")) {
 			add_via(member, row);
 			json_object_array_add(fleet->doubtful, json_object_get(row));
 			continue;

@@ -30,6 +30,8 @@ struct target {
 static bool is_session(const struct app *app, size_t index)
 {
 	const struct command *command = app->command;
+	if (command->flags & NAMES_HOSTS)
+		return false;
 	/* An option names the sessions: all operands are the message. */
 	if (command->flags & TAKES_SEVERAL && command->flags & HAS_MESSAGE &&
 	    (app->every || app->group || app->named.count))

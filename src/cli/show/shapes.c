@@ -102,6 +102,8 @@ void json_write_facts(struct json_writer *writer, const struct facts *facts, boo
 	else
 		json_write_string(writer, "shares", NULL);
 	json_write_string(writer, "held", facts->held);
+	json_write_string(writer, "move", facts->move);
+	json_write_string(writer, "move_host", facts->move_host);
 	json_write_string(writer, "backend", facts->backend);
 	json_write_string(writer, "container", facts->container);
 	json_write_string(writer, "workspace", facts->workspace);

@@ -157,6 +157,8 @@ char *view_text(const struct view *view)
 		return xasprintf("%s: %s", word, view->reason);
 	if (view->state == STATE_RUNNING)
 		return xasprintf("%s%s", word, view->is_old ? " (old)" : "");
+	if (view->note == VIEW_MOVING)
+		return xstrdup(view->reason);
 	if (view->note == VIEW_UNDECIDED || view->note == VIEW_FREED)
 		return xasprintf("ended, %s", or_empty(view->reason));
 	if (view->state == STATE_ERROR && view->reason)

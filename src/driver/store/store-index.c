@@ -72,6 +72,8 @@ static const struct field columns[] = {
 	FIELD(struct store_row, seen.request.state, "request_state"),
 	FIELD(struct store_row, seen.request.url, "request_url"),
 	FIELD(struct store_row, seen.request.is_draft, "request_is_draft"),
+	FIELD(struct store_row, move, "move", .words = move_state_words),
+	FIELD(struct store_row, move_host, "move_host"),
 };
 enum { COLUMN_COUNT = ARRAY_SIZE(columns) };
 
@@ -228,6 +230,8 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.held = instance->observed.held,
 		.notes = instance->notes,
 		.ending = instance->ending.stage,
+		.move = instance->move.state,
+		.move_host = instance->move.host,
 		.workspace = workspace ? (char *)(uintptr_t)workspace_kind_name(workspace->kind)
 				       : NULL,
 		.seen = workspace ? workspace->seen : (struct seen_work){ 0 },

@@ -118,6 +118,8 @@ struct store_row {
 	enum instance_state state;
 	enum instance_desired desired;
 	enum ending_stage ending;
+	enum move_state move; /* of move.state */
+	char *move_host;      /* move.host */
 	int64_t created_at, last_used_at;
 	int64_t since;       /* observed.since */
 	char *reason, *held; /* observed.reason, observed.held */

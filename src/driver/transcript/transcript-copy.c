@@ -51,6 +51,7 @@ int transcript_open(const char *within, const char *path, int *ret, struct error
 struct source {
 	int fd;
 	off_t length;
+	bool grows; /* its beginning may be there, and is replaced */
 };
 
 static int copy_all(const struct source *source, int target, const char *path, struct error *err)
@@ -71,6 +72,38 @@ static int copy_all(const struct source *source, int target, const char *path, s
 	}
 }
 
+/* Is the file of this name a regular one, and the source begins with all of it? */
+static bool is_beginning(const struct source *source, int folder, const char *name)
+{
+	char old[CHUNK], new[CHUNK];
+	struct stat st;
+	cleanup_close int fd = openat(folder, name,
+				      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return false;
+	for (off_t at = 0; at < st.st_size;) {
+		const ssize_t n = pread(fd, old, CHUNK, at);
+		if (n <= 0 || pread(source->fd, new, (size_t)n, at) != n ||
+		    memcmp(old, new, (size_t)n) != 0)
+			return false;
+		at += n;
+	}
+	return true;
+}
+
+/* Its name is taken: replace what is there, if nothing of that is lost. */
+static int replace(const struct source *source, int folder, int target, const char *temporary,
+		   bool has_name, const char *path, struct error *err)
+{
+	const char *name = path_basename(path);
+	if (!source->grows || !is_beginning(source, folder, name))
+		return TRANSCRIPT_TAKEN;
+	if ((!has_name && fs_name_new(folder, target, NULL, temporary) < 0) ||
+	    renameat(folder, temporary, folder, name) < 0)
+		return error_set_file(err, errno, "replace %s", path);
+	return 0;
+}
+
 static int copy_durably(const struct source *source, int folder, const char *temporary,
 			const char *path, struct error *err)
 {
@@ -82,9 +115,14 @@ static int copy_durably(const struct source *source, int folder, const char *tem
 		return -1;
 	if (fs_flush(target) < 0)
 		return error_set_file(err, errno, "sync the copy of %s", path);
-	if (fs_name_new(folder, target, has_name ? temporary : NULL, path_basename(path)) < 0)
-		return errno == EEXIST ? TRANSCRIPT_TAKEN
-				       : error_set_file(err, errno, "make a copy of %s", path);
+	if (fs_name_new(folder, target, has_name ? temporary : NULL, path_basename(path)) < 0) {
+		const int r = errno == EEXIST ? replace(source, folder, target, temporary, has_name,
+							path, err)
+					      : error_set_file(err, errno, "make a copy of %s",
+							       path);
+		if (r != 0)
+			return r;
+	}
 	return fs_flush(folder) < 0
 		       ? error_set_file(err, errno, "sync the directory of the copy of %s", path)
 		       : 0;
@@ -151,7 +189,12 @@ static int put(const struct source *source, const char *config_home, const char 
 
 int transcript_put(int source, const char *config_home, const char *place, struct error *err)
 {
-	return put(&(struct source){ source, WHOLE }, config_home, place, err);
+	return put(&(struct source){ source, WHOLE, false }, config_home, place, err);
+}
+
+int transcript_grow(int source, const char *config_home, const char *place, struct error *err)
+{
+	return put(&(struct source){ source, WHOLE, true }, config_home, place, err);
 }
 
 /* Finds the end of the last complete line in the first `length` bytes. */
@@ -179,7 +222,7 @@ int transcript_branch(const struct transcript_branch *branch, const char *config
 	cleanup_free char *slug = transcript_slug(directory);
 	cleanup_free char *place = xasprintf(PROJECTS "/%s/%s.jsonl", slug, branch->session_id);
 	cleanup_close int fd = -1;
-	struct source source;
+	struct source source = { 0 };
 	if (transcript_open(NULL, branch->path, &fd, err) < 0 ||
 	    find_end(fd, branch->length, branch->path, &source.length, err) < 0)
 		return -1;
@@ -215,5 +258,5 @@ int transcript_plant(int source, const char *path, int config_home, const char *
 	/* The names above it, too. */
 	return fs_flush(projects) < 0 || fs_flush(config_home) < 0
 		       ? error_set_file(err, errno, "sync the directory of the copy of %s", path)
-		       : copy_into(&(struct source){ source, WHOLE }, folder, path, err);
+		       : copy_into(&(struct source){ source, WHOLE, false }, folder, path, err);
 }

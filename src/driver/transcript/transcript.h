@@ -61,6 +61,10 @@ int transcript_copy(const char *path, const char *config_home, const char *direc
  * there is none.  Only the home and the first directory in it may be links. */
 int transcript_put(int source, const char *config_home, const char *place, struct error *err);
 
+/* Like transcript_put(), but a file that is there and is the beginning of the source is replaced by
+ * it, which loses nothing.  TRANSCRIPT_TAKEN: another file is there. */
+int transcript_grow(int source, const char *config_home, const char *place, struct error *err);
+
 /* Copy the first `length` bytes of a transcript, without an incomplete last line, as the transcript
  * of another conversation.  The copy goes where the agent looks for the conversations of directory
  * (a real path). claude resumes it under the new id, whatever id its records have. *ret is the path

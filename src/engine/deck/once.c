@@ -109,6 +109,22 @@ void once_end(struct once *once, int status)
 	fs_unlock(&once->lock);
 }
 
+int once_refuse(const struct deck *deck, const char *id, struct error *err)
+{
+	enum once_state state;
+	int status;
+	return once_ask(deck, id, clock_ms() + LOCK_TIMEOUT_MS, &state, &status, err);
+}
+
+bool once_is_refused(const struct deck *deck, const char *id)
+{
+	cleanup_close int directory = -1;
+	cleanup_strbuf struct strbuf text = { 0 };
+	return check_id(id, NULL) == 0 && open_directory(deck, &directory, NULL) == 0 &&
+	       fs_read(directory, id, LINES_MAX, &text, NULL) == 0 &&
+	       streq(strbuf_text(&text), REFUSED);
+}
+
 int once_ask(const struct deck *deck, const char *id, int64_t deadline_ms, enum once_state *ret,
 	     int *ret_status, struct error *err)
 {

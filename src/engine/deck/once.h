@@ -22,6 +22,10 @@ int once_begin(const struct deck *deck, const char *id, struct once *ret, struct
 /* The command ends with this exit status.  Does nothing without an id. */
 void once_end(struct once *once, int status);
 
+/* Let no command have this id from now on; it is no command's. */
+int once_refuse(const struct deck *deck, const char *id, struct error *err);
+bool once_is_refused(const struct deck *deck, const char *id);
+
 enum once_state {
 	ONCE_REFUSED, /* no command had the id, and none can have it any more */
 	ONCE_RUNNING,

@@ -156,7 +156,7 @@ static int compare_file(const char *path, const struct parcel *parcel, enum like
 int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error *err)
 {
 	cleanup_shelf struct shelf shelf = { 0 };
-	enum likeness likeness;
+	enum likeness likeness = LIKE_ALL;
 	bool is_there = false;
 	if (entry->parcel->session_id && entry->parcel->number) {
 		struct stat st;
@@ -177,7 +177,9 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 		is_there = path && streq(path, place) &&
 			   (likeness == LIKE_ALL ||
 			    (likeness == LIKE_ITS_START && entry->kind == ENTRY_RESTORE));
-		if (path && !is_there)
+		/* entry_plant() looks again. */
+		const bool may_grow = entry->kind == ENTRY_MOVE && likeness == LIKE_NOTHING;
+		if (path && !is_there && !(may_grow && streq(path, place)))
 			return error_set(
 				err, ERROR_EXISTS,
 				"conversation %s is on this machine already, in %s: "
@@ -252,6 +254,8 @@ static int settle_directories(const struct unpack_order *order, struct entry *en
 {
 	const char *advice = entry->kind == ENTRY_RESTORE
 				     ? "say where it is with --map OLD=NEW"
+			     : entry->kind == ENTRY_MOVE
+				     ? "name the one that takes its place with --path"
 				     : "name the one that takes its place with --directory";
 	const struct parcel *parcel = entry->parcel;
 	if (settle_directory(order, advice, entry, err) < 0)
@@ -406,21 +410,34 @@ static int fail_taken(const char *home, const char *place, struct error *err)
 			 place);
 }
 
-/* In the place of a session that does not exist yet. */
+static int put(int copy, const char *home, const struct entry *entry, struct error *err)
+{
+	const int r = entry->kind == ENTRY_MOVE ? transcript_grow(copy, home, entry->place, err)
+						: transcript_put(copy, home, entry->place, err);
+	if (r != TRANSCRIPT_TAKEN)
+		return r;
+	return entry->kind == ENTRY_MOVE
+		       ? error_set(err, ERROR_EXISTS,
+				   "%s/%s is here already, and has what the conversation that "
+				   "arrives does not begin with: move that file away first",
+				   home, entry->place)
+		       : fail_taken(home, entry->place, err);
+}
+
+/* In the place of a session that does not exist yet, or comes back. */
 static int plant_latest(struct deck *deck, int copy, struct entry *entry, struct error *err)
 {
-	cleanup_free char *id = naming_new_id();
+	cleanup_free char *id = entry->wish.id ? xstrdup(entry->wish.id) : naming_new_id();
 	cleanup_free char *home = home_path(deck, id);
 	if (home_create(deck, id, err) < 0) {
 		(void)home_remove(deck, id, NULL);
 		return -1;
 	}
-	const int r = transcript_put(copy, home, entry->place, err);
-	if (r == TRANSCRIPT_TAKEN)
-		return fail_taken(home, entry->place, err);
-	if (r < 0) {
-		entry_uproot(deck, entry->parcel, id);
-		return -1;
+	struct error why = { 0 };
+	if (put(copy, home, entry, &why) < 0) {
+		if (!entry->wish.id && why.code != ERROR_EXISTS)
+			entry_uproot(deck, entry->parcel, id);
+		return error_move(err, &why);
 	}
 	entry->id = TAKE_PTR(id);
 	entry->wish.id = entry->id;
@@ -435,8 +452,7 @@ int entry_plant(struct deck *deck, const struct unpack_file *file, struct entry 
 		return -1;
 	if (is_latest(entry->parcel))
 		return plant_latest(deck, copy, entry, err);
-	const int r = transcript_put(copy, entry->home, entry->place, err);
-	return r == TRANSCRIPT_TAKEN ? fail_taken(entry->home, entry->place, err) : r;
+	return put(copy, entry->home, entry, err);
 }
 
 /* If absence cannot be proved, keep the conversation. */

@@ -15,6 +15,9 @@ enum entry_kind {
 	/* A session that was here: a conversation that grew since is its own.  The id of one that
 	 * is not in the file counts, and a tree that is gone is replaced by its directory. */
 	ENTRY_RESTORE,
+	/* A session that moves here (arrive.h): it keeps its id, and its conversation may continue
+	 * the one that it left here. */
+	ENTRY_MOVE,
 };
 
 struct entry {

@@ -360,6 +360,31 @@ static void log_exported(const struct load *load)
 	log_info("exported: %s", id ? id : load->count ? "the latest of its place" : "none");
 }
 
+int pack_check(struct operation *operation, struct error *err)
+{
+	const struct pack_order order = { .removes = true };
+	struct instance *instance = operation->instance;
+	cleanup_free char *place = home_path(operation->deck, instance->id);
+	cleanup_transcript struct transcript file = { 0 };
+	bool runs;
+	(void)location_settle_home(operation->deck, instance, operation->agent);
+	return check_run(operation, &order, &runs, err) < 0 ||
+			       find(instance, operation->agent, place, &file, err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* What another host has, or is to get, is not packed as this one's: both could start it. */
+static int check_move(const struct operation *operation, struct error *err)
+{
+	const struct move *move = &operation->instance->move;
+	if (move->state == MOVE_LEAVING || !move_blocks(move->state))
+		return 0;
+	cleanup_free char *title = visible(operation->instance->title);
+	cleanup_free char *text = move_text(move->state, move->host);
+	return error_set(err, ERROR_INVALID, "session '%s' is not exported: it is %s", title, text);
+}
+
 int pack_session(struct deck *deck, const struct pack_order *order, struct pack_result *ret,
 		 struct error *err)
 {
@@ -367,7 +392,7 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
 	cleanup_load struct load load = { 0 };
 	bool runs = false;
 	if (operation_open_settled(deck, order->base, &operation, err) < 0 ||
-	    operation_find_agent(&operation, err) < 0 ||
+	    operation_find_agent(&operation, err) < 0 || check_move(&operation, err) < 0 ||
 	    check_run(&operation, order, &runs, err) < 0 || add(&operation, &load, err) < 0 ||
 	    (order->removes && check_removal(operation.instance, &load, err) < 0) ||
 	    write_load(&load, order->file, err) < 0)
@@ -440,6 +465,11 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 	const int r = store_load(store, row->base, &instance, &why);
 	if (r != 0 || deck_agent(deck, instance->agent, &agent, &why) < 0) {
 		item->why = xstrdup(r > 0 ? "it was removed just now" : why.message);
+		return;
+	}
+	/* A restore would make one that can be started, here or on the other host. */
+	if (move_blocks(instance->move.state)) {
+		item->why = move_text(instance->move.state, instance->move.host);
 		return;
 	}
 	(void)location_settle_home(deck, instance, agent);

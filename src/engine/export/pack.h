@@ -11,6 +11,7 @@
 
 #include "engine/deck/deck.h"
 #include "engine/export/preferences.h"
+#include "engine/run/operation.h"
 
 struct pack_order {
 	const char *base; /* of the session */
@@ -34,6 +35,10 @@ struct pack_result {
  * already. */
 int pack_session(struct deck *deck, const struct pack_order *order, struct pack_result *ret,
 		 struct error *err);
+
+/* Could pack_session() pack the whole of it, and nothing else writes into its conversation?  The
+ * operation has its agent.  Errors as of pack_session(). */
+int pack_check(struct operation *operation, struct error *err);
 
 /* The whole deck: the sessions of all profiles, config.toml and the user's own agents.  It
  * leaves out the trash, containers and trees. */

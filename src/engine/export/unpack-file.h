@@ -12,6 +12,7 @@ struct unpack_order {
 	const char *directory; /* instead of its own; or NULL */
 	const char *title;     /* the same */
 	const char *group;     /* the same */
+	const char *move;      /* the id of the move that it arrives with (arrive.h); or NULL */
 	/* "OLD=NEW": what was in the directory OLD is in NEW here.  NULL: all is where it was.
 	 * Borrowed */
 	const struct strvec *moves;

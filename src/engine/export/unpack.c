@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/export/unpack.h"
 
+#include "engine/export/arrive.h"
 #include "engine/export/entry.h"
 
 static int make(struct deck *deck, const struct unpack_file *file, struct entry *entry,
@@ -32,6 +33,8 @@ int unpack_session(struct deck *deck, const struct unpack_order *order, struct i
 				 "%s has %zu sessions, and not one: agentdeck restore takes them",
 				 order->file, file.parcels.count);
 	entry.parcel = &file.parcels.items[0];
+	if (order->move)
+		return arrive_session(deck, &file, order, ret, err);
 	return entry_settle(deck, &file, order, &entry, err) < 0
 		       ? -1
 		       : make(deck, &file, &entry, ret, err);

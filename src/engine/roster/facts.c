@@ -86,6 +86,8 @@ struct facts facts_of(const struct roster_entry *entry)
 				    ? instance_activity_name(view->activity)
 				    : NULL,
 		.reason = view->reason,
+		.move = row->move == MOVE_NONE ? NULL : move_state_words[row->move],
+		.move_host = row->move_host,
 		.held = row->held,
 		.runs_on = view->host,
 		.shared = view->note == VIEW_SHARING ? &row->shared : NULL,

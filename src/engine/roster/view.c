@@ -106,7 +106,9 @@ struct view view_of(const struct store_row *row)
 	why = state_is_running(row->state) ? place_silence(&row->run) : NULL;
 	view.is_silent = why != NULL;
 	view.reason = xstrdup_or_null(why ? why : row->reason);
-	if (row->state == STATE_STOPPED)
+	if (move_blocks(row->move))
+		note(&view, VIEW_MOVING, move_text(row->move, row->move_host));
+	else if (row->state == STATE_STOPPED)
 		view.note = row->ending == ENDING_UNDECIDED ? VIEW_UNDECIDED
 			    : row->ending == ENDING_FREED   ? VIEW_FREED
 							    : VIEW_PLAIN;

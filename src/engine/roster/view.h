@@ -19,6 +19,7 @@ enum view_note {
 	VIEW_FAILED,    /* idle: its turn ended with an error */
 	VIEW_SHARING,   /* running, in a conversation that another instance owns */
 	VIEW_UNDECIDED, /* stopped: its user is to say what becomes of what it has left */
+	VIEW_MOVING,    /* stopped: it is on its way to or from another host, or is there */
 	VIEW_FREED,     /* stopped: what can be made again is gone */
 };
 

@@ -495,6 +495,9 @@ static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const s
 	instance->notes = xstrdup_or_null(wish->notes);
 	instance->imported_from = xstrdup_or_null(wish->imported_from);
 	instance->once = xstrdup_or_null(wish->once);
+	if (wish->move)
+		move_set(&instance->move, wish->move->state, wish->move->id, wish->move->host,
+			 clock_wall_us());
 	if (wish->taken)
 		taken_set(&instance->taken, wish->taken->processes, wish->taken->count,
 			  wish->taken->session_id);

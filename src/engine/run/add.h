@@ -36,6 +36,7 @@ struct lifecycle_new {
 	const char *notes;             /* the user's own words about it, or NULL */
 	const char *imported_from;     /* as in struct instance */
 	const char *once;              /* the same */
+	const struct move *move;       /* that it arrives with; NULL: none.  Borrowed */
 	/* the agent that has its conversation until it is ended; or NULL.  Borrowed */
 	const struct taken *taken;
 	int64_t created_at, last_used_at; /* µs since the Epoch; 0: now, and never */

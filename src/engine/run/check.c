@@ -39,6 +39,33 @@ int lifecycle_check(struct operation *operation, struct error *err)
 	return settle_path(operation, err);
 }
 
+int lifecycle_check_move(const struct operation *operation, struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	const struct move *move = &instance->move;
+	if (!move_blocks(move->state))
+		return 0;
+	cleanup_free char *text = move_text(move->state, move->host);
+	cleanup_free char *where = visible(text);
+	cleanup_free char *host = visible(or_empty(move->host));
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
+	if (move->state == MOVE_MOVED)
+		return error_set(err, ERROR_INVALID,
+				 "session '%s' was %s: start it there, or bring it back with "
+				 "agentdeck session move %s:%s --to local",
+				 title, where, host, instance->id);
+	if (move->state == MOVE_LEAVING)
+		return error_set(err, ERROR_INVALID,
+				 "session '%s' is %s: agentdeck session move %s --to %s goes on "
+				 "with that, and agentdeck session move %s --abandon keeps it here",
+				 title, where, hint, host, hint);
+	return error_set(err, ERROR_INVALID,
+			 "session '%s' is %s: repeat the agentdeck session move that was begun, or "
+			 "if that host is lost for good, run agentdeck session move %s --abandon",
+			 title, where, hint);
+}
+
 int lifecycle_find_background(const struct operation *operation, char **ret, struct error *err)
 {
 	const struct instance *instance = operation->instance;

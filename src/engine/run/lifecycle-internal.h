@@ -18,6 +18,10 @@ int lifecycle_check(struct operation *operation, struct error *err);
  * no lock. */
 int lifecycle_check_before_end(struct operation *operation, struct error *err);
 
+/* May it be started here?  ERROR_INVALID: it is on its way to or from another host, or is there;
+ * the message says what to do. */
+int lifecycle_check_move(const struct operation *operation, struct error *err);
+
 /* A session without a run can be held because a background process of its agent has the
  * conversation.  Does that still run where a start or a removal would end it?  Then *ret_why (the
  * caller's) says so, and what to do; else NULL. */

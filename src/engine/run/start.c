@@ -279,6 +279,8 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 	enum transcript_fact fact;
 	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
 
+	if (lifecycle_check_move(operation, err) < 0)
+		return -1;
 	int r = clear_remains(operation, order, err);
 	if (r != 0) {
 		*ret_already = r == LIFECYCLE_ALIVE;
@@ -381,6 +383,7 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 
 	if (operation_open_settled(deck, base, &operation, err) < 0 ||
 	    operation_admit(&operation, order->takes_over, err) < 0 ||
+	    lifecycle_check_move(&operation, err) < 0 ||
 	    (restart && check_restart(&operation, order->wish, err) < 0))
 		return -1;
 	struct instance *instance = operation.instance;

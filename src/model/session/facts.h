@@ -67,6 +67,8 @@ struct facts {
 	const char *status;    /* "running", ..., "unknown" */
 	const char *activity;  /* of one that runs and answers */
 	const char *reason;
+	const char *move;      /* a word of move_state_words; NULL: it is not on its way */
+	const char *move_host; /* to or from where */
 	const char *held;                         /* why it is not restarted automatically */
 	const char *runs_on;                      /* the other machine that has its run */
 	const struct shared_conversation *shared; /* of one that runs in another's conversation */

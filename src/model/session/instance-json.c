@@ -263,6 +263,16 @@ static const struct field ending_members[] = {
 static const struct fields ending_fields = FIELDS(struct ending, ending_members,
 						  .check = check_ending);
 
+static const struct field move_members[] = {
+	FIELD(struct move, state, "state", .words = move_state_words, .other = MOVE_OTHER,
+	      .decides = true),
+	FIELD(struct move, id, "id"),
+	FIELD(struct move, host, "host"),
+	FIELD(struct move, was_here, "was_here"),
+	FIELD_OF_TIME(struct move, at, "at"),
+};
+static const struct fields move_fields = FIELDS(struct move, move_members);
+
 static const struct field comeback_members[] = {
 	FIELD_OF_TIME(struct comeback, at, "at", .decides = true),
 	FIELD(struct comeback, tier, "tier", .max = 3, .always = true),
@@ -341,6 +351,25 @@ static const struct fields taken_fields = FIELDS(struct taken, taken_members);
 void ending_clear(struct ending *ending)
 {
 	fields_clear(&ending_fields, ending);
+}
+
+void move_clear(struct move *move)
+{
+	fields_clear(&move_fields, move);
+}
+
+void move_set(struct move *move, enum move_state state, const char *id, const char *host,
+	      int64_t now_us)
+{
+	const struct move now = {
+		.id = xstrdup_or_null(id),
+		.host = xstrdup_or_null(host),
+		.state = state,
+		.was_here = move->was_here && move->state != MOVE_ARRIVED,
+		.at = now_us / 1000 * 1000,
+	};
+	move_clear(move);
+	*move = now;
 }
 
 void taken_clear(struct taken *taken)
@@ -428,6 +457,7 @@ static const struct field instance_members[] = {
 	FIELD_OF_STRUCT(struct instance, came_back, "came_back", &comeback_fields),
 	FIELD_OF_STRUCT(struct instance, taken, "taken_from", &taken_fields),
 	FIELD_OF_STRUCT(struct instance, ending, "ending", &ending_fields),
+	FIELD_OF_STRUCT(struct instance, move, "move", &move_fields),
 };
 static const struct fields instance_fields = FIELDS(struct instance, instance_members,
 						    .unknown = offsetof(struct instance, unknown),
@@ -455,7 +485,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 		       struct error *err)
 {
 	if (json_object_is_type(object, json_type_object) &&
-	    manifest_check_format(object, what, INSTANCE_FORMAT, err) < 0)
+	    manifest_check_format(object, what, INSTANCE_FORMAT_MOVE, err) < 0)
 		return -1;
 	struct instance *instance = fields_parse(object, what, "", &instance_fields, err);
 	if (!instance)
@@ -468,6 +498,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 struct json_object *instance_to_json(const struct instance *instance)
 {
 	struct json_object *object = fields_to_json(&instance_fields, instance);
-	json_set_int(object, "format", INSTANCE_FORMAT);
+	json_set_int(object, "format",
+		     move_blocks(instance->move.state) ? INSTANCE_FORMAT_MOVE : INSTANCE_FORMAT);
 	return object;
 }

@@ -11,13 +11,15 @@
 #include "base/machine.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "model/session/move.h"
 #include "model/session/reason.h"
 #include "model/session/recipe.h"
 #include "model/session/workspace.h"
 
 #include <stdint.h>
 
-enum { INSTANCE_FORMAT = 1, INSTANCE_RESTARTS = 16 };
+/* INSTANCE_FORMAT_MOVE: of one that may not be started, which an older version would not know. */
+enum { INSTANCE_FORMAT = 1, INSTANCE_FORMAT_MOVE = 2, INSTANCE_RESTARTS = 16 };
 
 /* What is there, as far as the last look knew. */
 enum instance_state {
@@ -274,6 +276,7 @@ struct instance {
 	} observed;
 	struct conversation conversation;
 	struct taken taken;
+	struct move move;
 	struct strvec resume_argv; /* resolved: would resume the stored id */
 	struct run run;
 	struct limits limits;
@@ -319,6 +322,10 @@ void run_clear(struct run *run);
 #define cleanup_run CLEANUP(run_clear)
 void ending_clear(struct ending *ending);
 void taken_clear(struct taken *taken);
+void move_clear(struct move *move);
+/* id and host are copied. */
+void move_set(struct move *move, enum move_state state, const char *id, const char *host,
+	      int64_t now_us);
 #define cleanup_taken CLEANUP(taken_clear)
 /* From these processes of this boot, TAKEN_MAX at most.  session_id: NULL when their conversation
  * is unknown. */

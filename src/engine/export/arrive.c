@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/export/arrive.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/deck/hint.h"
+#include "engine/deck/once.h"
+#include "engine/export/entry.h"
+#include "engine/export/pack.h"
+#include "engine/place/alive.h"
+#include "engine/run/lifecycle-internal.h"
+#include "engine/run/stop.h"
+#include "model/session/naming.h"
+
+/* ---- in --------------------------------------------------------------------------------------- */
+
+/* A session that is on its way, as it comes in. */
+struct arrival {
+	struct deck *deck;
+	const struct unpack_file *file;
+	struct unpack_order order;
+	struct entry entry;
+	struct operation operation;
+	struct known known;
+};
+
+static void arrival_end(struct arrival *arrival)
+{
+	operation_close(&arrival->operation);
+	entry_clear(&arrival->entry);
+	known_clear(&arrival->known);
+}
+
+static int fail_here(const struct known_session *session, struct error *err)
+{
+	cleanup_free char *hint = hint_named(session->profile, session->id);
+	if (session->is_removed)
+		return error_set(
+			err, ERROR_EXISTS,
+			"the session is in the trash there (profile %s, %s): purge that one "
+			"first, with agentdeck prune",
+			session->profile, session->id);
+	return error_set(
+		err, ERROR_EXISTS,
+		"a session with its id is there, and did not leave for here: %s in profile "
+		"%s. Look at it with agentdeck show %s",
+		session->id, session->profile, hint);
+}
+
+static int save(struct arrival *arrival, enum move_state state, struct error *err)
+{
+	struct instance *instance = arrival->operation.instance;
+	move_set(&instance->move, state, arrival->order.move, arrival->file->parcels.host,
+		 clock_wall_us());
+	if (operation_save(&arrival->operation, err) < 0)
+		return -1;
+	log_info("move %s: %s from %s", arrival->order.move, move_state_words[state],
+		 or_empty(arrival->file->parcels.host));
+	return 0;
+}
+
+/* It left this host, or an earlier move of it was cut: it comes into that session. */
+static int begin_there(struct arrival *arrival, const struct known_session *session,
+		       struct error *err)
+{
+	struct entry *entry = &arrival->entry;
+	const char *profile = arrival->deck->profile;
+	if (session->is_removed || !streq(session->profile, profile))
+		return fail_here(session, err);
+	if (operation_open(arrival->deck, session->base, OPERATION_TIMEOUT_MS, &arrival->operation,
+			   err) < 0)
+		return -1;
+	struct instance *instance = arrival->operation.instance;
+	const struct move *move = &instance->move;
+	if (!move_blocks(move->state) || move->state == MOVE_LEAVING || move->state == MOVE_OTHER)
+		return fail_here(session, err);
+	arrival->order.directory = instance_launch_directory(instance);
+	entry->config_home = xstrdup_or_null(instance->conversation.config_home);
+	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0)
+		return -1;
+	instance->move.was_here |= move->state == MOVE_MOVED;
+	return save(arrival, MOVE_ARRIVING, err);
+}
+
+/* The session exists before its conversation does, so that no other one can be made of that. */
+static int begin_new(struct arrival *arrival, struct error *err)
+{
+	struct entry *entry = &arrival->entry;
+	const struct move move = { .state = MOVE_ARRIVING,
+				   .id = (char *)(uintptr_t)arrival->order.move,
+				   .host = arrival->file->parcels.host };
+	cleanup_instance struct instance *made = NULL;
+	bool is_there;
+	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0 ||
+	    entry_check_owners(entry, &arrival->known, err) < 0 ||
+	    entry_check_disk(entry, &is_there, err) < 0)
+		return -1;
+	entry->wish.id = entry->parcel->id;
+	entry->wish.imported_from = NULL;
+	entry->wish.move = &move;
+	return lifecycle_add(arrival->deck, &entry->wish, &made, err) < 0
+		       ? -1
+		       : operation_open(arrival->deck, made->base, OPERATION_TIMEOUT_MS,
+					&arrival->operation, err);
+}
+
+/* What changed while it was away. */
+static void take_changes(struct arrival *arrival)
+{
+	struct instance *instance = arrival->operation.instance;
+	const struct parcel *parcel = arrival->entry.parcel;
+	const char *id = parcel->session_id;
+	if (parcel->last_used_at > instance->last_used_at)
+		instance->last_used_at = parcel->last_used_at;
+	/* The reports of its last run here are older. */
+	run_clear(&instance->run);
+	if (!id || !parcel->number || naming_same_session_id(instance->conversation.session_id, id))
+		return;
+	conversation_set_id(&instance->conversation, id, ORIGIN_ADOPTED, clock_wall_us());
+	replace_string(&instance->conversation.transcript_path, NULL);
+}
+
+static int bring_conversation(struct arrival *arrival, struct error *err)
+{
+	struct entry *entry = &arrival->entry;
+	bool is_there = false;
+	entry->wish.id = arrival->operation.instance->id;
+	if (!entry->parcel->number)
+		return 0;
+	if (entry_check_disk(entry, &is_there, err) < 0)
+		return -1;
+	return is_there ? 0 : entry_plant(arrival->deck, arrival->file, entry, err);
+}
+
+static int check_wanted(const struct arrival *arrival, struct error *err)
+{
+	return once_is_refused(arrival->deck, arrival->order.move)
+		       ? error_set(err, ERROR_INVALID, "move %s was given up", arrival->order.move)
+		       : 0;
+}
+
+static bool is_done(const struct known_session *session, const char *move)
+{
+	const struct instance *instance = session ? session->instance : NULL;
+	return instance && !session->is_removed && streq(or_empty(instance->move.id), move) &&
+	       (instance->move.state == MOVE_READY || instance->move.state == MOVE_ARRIVED);
+}
+
+int arrive_session(struct deck *deck, const struct unpack_file *file,
+		   const struct unpack_order *order, struct instance **ret, struct error *err)
+{
+	CLEANUP(arrival_end)
+	struct arrival arrival = {
+		.deck = deck,
+		.file = file,
+		.order = *order,
+		.entry = { .kind = ENTRY_MOVE, .parcel = &file->parcels.items[0] },
+	};
+	if (check_wanted(&arrival, err) < 0 || entry_find_owners(deck, &arrival.known, err) < 0)
+		return -1;
+	const struct known_session *session = known_find(&arrival.known, arrival.entry.parcel->id);
+	if (is_done(session, order->move))
+		return deck_load(deck, session->base, ret, err);
+	if ((session ? begin_there(&arrival, session, err) : begin_new(&arrival, err)) < 0 ||
+	    bring_conversation(&arrival, err) < 0)
+		return -1;
+	take_changes(&arrival);
+	/* Asked again: it may have been given up before this had the lock. */
+	if (check_wanted(&arrival, err) < 0 || save(&arrival, MOVE_READY, err) < 0)
+		return -1;
+	*ret = TAKE_PTR(arrival.operation.instance);
+	return 0;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------ */
+
+/* All of it comes along, or it does not leave. */
+static int check_leaves(struct operation *operation, struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	const struct place_run run = place_run_of(instance);
+	cleanup_free char *title = visible(instance->title);
+	if (place_home(instance))
+		return error_set(err, ERROR_INVALID,
+				 "session '%s' lives in a container, which cannot be moved: export "
+				 "it, and import it there without one",
+				 title);
+	if (operation_admit(operation, false, err) < 0)
+		return -1;
+	if (instance->run.id && place_presence(&run) != PRESENCE_NONE) {
+		cleanup_free char *hint = hint_session(operation->deck, instance->title,
+						       instance->id);
+		return error_set(err, ERROR_INVALID,
+				 "session '%s' is running: stop it first, with agentdeck session "
+				 "stop %s",
+				 title, hint);
+	}
+	return operation_find_agent(operation, err) < 0 ? -1 : pack_check(operation, err);
+}
+
+/* A session that is to run would be started by the supervisor as soon as it may. */
+static int settle_end(struct operation *operation, struct error *err)
+{
+	return operation->instance->desired == DESIRED_STOPPED
+		       ? 0
+		       : operation_note(operation, EVENT_STOPPED, NULL, err);
+}
+
+static int fail_step(const struct operation *operation, const struct move_order *order,
+		     struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *text = move_text(instance->move.state, instance->move.host);
+	return error_set(err, ERROR_INVALID,
+			 "session '%s' is %s: the step '%s' of move %s is not "
+			 "possible now",
+			 title, text ? text : "not on its way", move_step_name(order->step),
+			 order->id);
+}
+
+/* Nothing of it was ever used here. */
+static int drop(struct operation *operation, struct error *err)
+{
+	const struct removal_order order = { .how = REMOVE_UNUSED };
+	log_info("the copy is removed");
+	return lifecycle_remove_locked(operation, &order, err);
+}
+
+int move_session(struct deck *deck, const struct move_order *order, enum move_state *ret,
+		 struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	enum move_state next;
+	if (operation_open_settled(deck, order->base, &operation, err) < 0)
+		return -1;
+	struct move *move = &operation.instance->move;
+	if (move_plan(move, order->step, order->id, &next) < 0)
+		return fail_step(&operation, order, err);
+	if (order->step == MOVE_STEP_LEAVE &&
+	    (check_leaves(&operation, err) < 0 || settle_end(&operation, err) < 0))
+		return -1;
+	*ret = next;
+	if (next == move->state && streq(or_empty(move->id), order->id))
+		return 0;
+	log_info("move %s: %s: %s -> %s", order->id, move_step_name(order->step),
+		 move_state_words[move->state], move_state_words[next]);
+	/* An import of this move may still be on its way. */
+	if (order->step == MOVE_STEP_DROP && once_refuse(deck, order->id, err) < 0)
+		return -1;
+	if (order->step == MOVE_STEP_DROP && next == MOVE_NONE)
+		return drop(&operation, err);
+	cleanup_free char *host = xstrdup_or_null(order->step == MOVE_STEP_LEAVE ? order->host
+										 : move->host);
+	if (next == MOVE_NONE)
+		move_clear(move);
+	else
+		move_set(move, next, order->id, host, clock_wall_us());
+	return operation_save(&operation, err);
+}

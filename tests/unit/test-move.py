@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-move.py - session move between two hosts, with a real ssh
+
+USAGE
+  test-move.py [CASE...]   only these; agentdeck and its helpers are found in PATH
+
+Each case has the two homes of test-hosts.py.  After each step, both states are looked at: at no
+moment can both ends start the session, and one end has the whole of it.
+
+EXIT STATUS
+  As test-hosts.py
+"""
+import glob
+import importlib.util
+import json
+import os
+import sys
+import uuid
+
+spec = importlib.util.spec_from_file_location("hosts", os.path.join(os.path.dirname(os.path.abspath(__file__)), "test-hosts.py"))
+hosts_of = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(hosts_of)
+expect, refused = hosts_of.expect, hosts_of.refused
+UNREACHABLE, UNKNOWN = hosts_of.UNREACHABLE, hosts_of.UNKNOWN
+BLOCKED = ("leaving", "moved", "arriving", "ready", "other")
+
+
+def settle(hosts):
+    hosts.environment["HOME"] = hosts.near
+    return hosts
+
+
+def there(hosts, *words):
+    return json.loads(hosts.there(*words, "--json"))
+
+
+def here(hosts, *words):
+    return json.loads(hosts.run(*words, "--json").stdout)
+
+
+def conversation_of(home, session_id):
+    return glob.glob(f"{home}/.local/share/agentdeck-demo-agent/projects/*/{session_id}.jsonl")
+
+
+def add(hosts, title="api"):
+    """A session here that has a conversation, without an agent that has to run."""
+    conversation = str(uuid.uuid4())
+    folder = hosts.near + "/.local/share/agentdeck-demo-agent/projects/" + "".join(c if c.isalnum() else "-" for c in hosts.path + "/work")
+    os.makedirs(folder, 0o700, exist_ok=True)
+    lines = [{"type": kind, "cwd": hosts.path + "/work", "sessionId": conversation, "message": {"role": kind, "content": text}} for kind, text in (("user", "hello"), ("assistant", "hi"))]
+    hosts_of.write(f"{folder}/{conversation}.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    done = hosts.run("add", hosts.path + "/work", "-t", title, "--agent", "demo", "--session-id", conversation, "-g", "some/group", "--json")
+    expect(done.returncode == 0, done)
+    return json.loads(done.stdout)["id"], conversation
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def states(hosts, session):
+    """Of the session, at both ends; None: it is not there."""
+    found = []
+    for rows in (here(hosts, "list"), there(hosts, "list")):
+        found.append(next(((one["move"] or "none") for one in rows if one["id"] == session), None))
+    return tuple(found)
+
+
+def check_invariant(hosts, session, conversation, words):
+    """Never two that can start, always one whole copy."""
+    found = states(hosts, session)
+    can_start = [state for state in found if state and state not in BLOCKED]
+    expect(len(can_start) < 2, f"both can start: {found}")
+    owner = [home for home, state in zip((hosts.near, hosts.far), found) if state and state != "arriving"]
+    expect(any(content(path) == words for home in owner for path in conversation_of(home, conversation)), f"no whole copy: {found}")
+    return found
+
+
+def case_a_session_goes_there_and_comes_back(hosts):
+    session, conversation = add(settle(hosts))
+    [before] = conversation_of(hosts.near, conversation)
+    done = hosts.run("session", "move", "api", "--to", "gpu1")
+    expect(done.returncode == 0 and b"api: moved to gpu1" in done.stdout, done)
+    expect(states(hosts, session) == ("moved", "arrived"), states(hosts, session))
+    [one] = there(hosts, "list")
+    expect(one["id"] == session and one["session_id"] == conversation and one["group"] == "some/group", one)
+    [after] = conversation_of(hosts.far, conversation)
+    expect(content(before) == content(after), "the conversation is not the same")
+    refused(hosts, 1, "was moved to gpu1", "start", "api")
+    expect(b"moved to gpu1" in hosts.run("list").stdout, "list does not say it")
+    # It goes on there, and comes back with what was said there.
+    for words in (("start", "api"), ("send", "api", "said there"), ("status", "--wait", "idle", "--timeout", "60", "api"), ("session", "stop", "api")):
+        hosts.there(*words)
+    expect(b"said there" in content(after) and content(after).startswith(content(before)), "the agent there did not continue it")
+    done = hosts.run("session", "move", "gpu1:api", "--to", "local")
+    expect(done.returncode == 0 and b"api: moved here from gpu1" in done.stdout, done)
+    expect(states(hosts, session) == ("arrived", "moved"), states(hosts, session))
+    expect(content(before) == content(after), "what was said there is not here")
+    for words in (("start", "api"), ("session", "stop", "api")):
+        expect(hosts.run(*words).returncode == 0, words)
+    # And once more, to the session that it left.
+    done = hosts.run("session", "move", "api", "--to", "gpu1", "--json")
+    expect(done.returncode == 0 and json.loads(done.stdout)["moved_to"] == "gpu1", done)
+    expect(states(hosts, session) == ("moved", "arrived"), states(hosts, session))
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "again does no harm")
+
+
+def case_what_cannot_move_is_refused(hosts):
+    session, conversation = add(settle(hosts))
+    refused(hosts, 64, "--to HOST", "session", "move", "api")
+    refused(hosts, 64, "it is there", "session", "move", "api", "--to", "local")
+    refused(hosts, 2, "there is no host 'gpu2'", "session", "move", "api", "--to", "gpu2")
+    refused(hosts, 2, "no session", "session", "move", "nothing", "--to", "gpu1")
+    refused(hosts, 1, "not on its way", "session", "move", "api", "--abandon")
+    # A directory that is not there.
+    os.rename(hosts.path + "/work", hosts.path + "/gone")
+    refused(hosts, 2, "name the one that takes its place with --path", "session", "move", "api", "--to", "gpu1")
+    os.rename(hosts.path + "/gone", hosts.path + "/work")
+    expect(states(hosts, session) == ("none", None), states(hosts, session))
+    # An agent whose conversations are not known, and one that runs.
+    hosts.run("launch", hosts.path + "/work", "-t", "plain", "-c", "cat")
+    refused(hosts, 1, "is running: stop it first", "session", "move", "plain", "--to", "gpu1")
+    # Another session there has the conversation.
+    hosts.run("session", "export", "api", hosts.path + "/parcel")
+    hosts.there("session", "import", hosts.path + "/parcel", "-t", "copy")
+    refused(hosts, 1, "is here already", "session", "move", "api", "--to", "gpu1")
+    expect(states(hosts, session) == ("none", None), states(hosts, session))
+    expect(hosts.run("start", "api").returncode == 0, "it cannot be started after a move that failed")
+    check_invariant(hosts, session, conversation, content(conversation_of(hosts.near, conversation)[0]))
+
+
+def steps_of(session, move):
+    """The commands of a move, as agentdeck does them: at which end, and what."""
+    step = lambda name: ("session", "move", session, "--step", name, "--id", move, "--to", "gpu1")
+    return [("near", step("leave")), ("both", None), ("near", step("let-go")), ("far", step("take"))]
+
+
+def do_step(hosts, session, move, end, words):
+    if end == "both":
+        parcel = hosts.run("session", "export", session, "-").stdout
+        done = hosts.run("-H", "gpu1", "session", "import", "-", "--move", move, input=parcel)
+    else:
+        done = hosts.run(*(("-H", "gpu1") if end == "far" else ()), *words)
+    expect(done.returncode == 0, done)
+
+
+def case_the_same_command_continues_after_each_step(hosts):
+    settle(hosts)
+    for done in range(5):
+        session, conversation = add(hosts, f"api{done}")
+        words = content(conversation_of(hosts.near, conversation)[0])
+        move = str(uuid.uuid4())
+        for end, step in steps_of(session, move)[:done]:
+            # An answer that was lost is asked for again.
+            for _ in range(2):
+                do_step(hosts, session, move, end, step)
+                check_invariant(hosts, session, conversation, words)
+        before = states(hosts, session)
+        expect(before == (("none", None), ("leaving", None), ("leaving", "ready"), ("moved", "ready"), ("moved", "arrived"))[done], before)
+        if done:
+            refused(hosts, 1, "moved to gpu1" if done > 2 else "is moving to gpu1", "start", f"api{done}")
+        if done in (2, 3):
+            expect(b"is arriving from" in hosts.run("-H", "gpu1", "start", f"api{done}").stderr, "it can be started before it was let go")
+        again = hosts.run("session", "move", f"api{done}", "--to", "gpu1")
+        expect(again.returncode == 0, again)
+        expect(states(hosts, session) == ("moved", "arrived"), states(hosts, session))
+        check_invariant(hosts, session, conversation, words)
+
+
+def case_a_move_is_given_up_at_each_step(hosts):
+    settle(hosts)
+    for done in range(1, 5):
+        session, conversation = add(hosts, f"api{done}")
+        words = content(conversation_of(hosts.near, conversation)[0])
+        move = str(uuid.uuid4())
+        for end, step in steps_of(session, move)[:done]:
+            do_step(hosts, session, move, end, step)
+        if done == 4:
+            refused(hosts, 1, "gpu1 has it", "session", "move", f"api{done}", "--abandon")
+            refused(hosts, 1, "gpu1 has it", "session", "move", f"api{done}", "--abandon", "--lost")
+            continue
+        given_up = hosts.run("session", "move", f"api{done}", "--abandon")
+        expect(given_up.returncode == 0, given_up)
+        expect(states(hosts, session) == ("none", None), states(hosts, session))
+        check_invariant(hosts, session, conversation, words)
+        # A step of that move which comes late does nothing.
+        for end, step in steps_of(session, move)[2:]:
+            expect(hosts.run(*(("-H", "gpu1") if end == "far" else ()), *step).returncode != 0, step)
+        expect(hosts.run("session", "move", f"api{done}", "--to", "gpu1").returncode == 0, "it does not move after that")
+        check_invariant(hosts, session, conversation, words)
+
+
+def case_a_host_that_is_lost_needs_consent(hosts):
+    session, conversation = add(settle(hosts))
+    move = str(uuid.uuid4())
+    for end, step in steps_of(session, move)[:3]:
+        do_step(hosts, session, move, end, step)
+    hosts.settings("[hosts.gpu1]\ntimeout = 3\n")
+    for process in hosts.masters():
+        os.kill(process, 9)
+    hosts.down()
+    refused(hosts, UNREACHABLE, "run this again", "session", "move", "api", "--to", "gpu1")
+    refused(hosts, 1, "--abandon --lost", "session", "move", "api", "--abandon")
+    expect(here(hosts, "list")[0]["move"] == "moved", "it was taken back without consent")
+    expect(hosts.run("session", "move", "api", "--abandon", "--lost").returncode == 0, "--lost")
+    expect(hosts.run("start", "api").returncode == 0, "it does not start")
+    # The other way round: where it was on its way to, its user cannot ask.
+    refusal = json.loads(hosts.there("session", "move", "api", "--abandon", "--json"))
+    expect("cannot be asked" in refusal["error"] and refusal["consent"] == "--lost", refusal)
+    expect(json.loads(hosts.there("session", "move", "api", "--abandon", "--lost", "--json"))["success"], "--lost there")
+
+
+def case_a_host_that_is_down_changes_nothing(hosts):
+    session, _ = add(settle(hosts))
+    hosts.settings("[hosts.gpu1]\ntimeout = 3\n")
+    hosts.down()
+    refused(hosts, UNREACHABLE, "gpu1", "session", "move", "api", "--to", "gpu1")
+    expect(here(hosts, "list")[0]["move"] is None, "it cannot be started")
+    expect(hosts.run("start", "api").returncode == 0, "it does not start")
+
+
+if __name__ == "__main__":
+    sys.exit(hosts_of.main(globals()))
