@@ -164,8 +164,7 @@ static const struct {
 	    "diff" } },
 	{ "talk to an agent",
 	  { "send" },
-	  { "output", "changes", "merge", "push", "move", "search", "look", "approve", "deny",
-	    "once" } },
+	  { "output", "changes", "merge", "push", "move", "search", "look", "approve", "deny" } },
 	{ "look",
 	  { "show" },
 	  { "status", "wall", "current", "path", "check", "events", "top", "logs", "exec",
@@ -184,7 +183,7 @@ enum { TERM_WIDTH = 10 };
 static bool is_grouped(const char *word)
 {
 	/* What other programs ask for has no room on the screen: help --all lists it. */
-	if (streq(word, "address"))
+	if (streq(word, "address") || streq(word, "once"))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (size_t j = 0; groups[i].words[j]; j++)
