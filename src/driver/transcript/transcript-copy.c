@@ -77,8 +77,7 @@ static bool is_beginning(const struct source *source, int folder, const char *na
 {
 	char old[CHUNK], new[CHUNK];
 	struct stat st;
-	cleanup_close int fd = openat(folder, name,
-				      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_close int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return false;
 	for (off_t at = 0; at < st.st_size;) {
@@ -116,10 +115,10 @@ static int copy_durably(const struct source *source, int folder, const char *tem
 	if (fs_flush(target) < 0)
 		return error_set_file(err, errno, "sync the copy of %s", path);
 	if (fs_name_new(folder, target, has_name ? temporary : NULL, path_basename(path)) < 0) {
-		const int r = errno == EEXIST ? replace(source, folder, target, temporary, has_name,
-							path, err)
-					      : error_set_file(err, errno, "make a copy of %s",
-							       path);
+		const int r = errno == EEXIST
+				      ? replace(source, folder, target, temporary, has_name, path,
+						err)
+				      : error_set_file(err, errno, "make a copy of %s", path);
 		if (r != 0)
 			return r;
 	}

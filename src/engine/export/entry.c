@@ -252,8 +252,7 @@ static int settle_directory(const struct unpack_order *order, const char *advice
 static int settle_directories(const struct unpack_order *order, struct entry *entry,
 			      struct error *err)
 {
-	const char *advice = entry->kind == ENTRY_RESTORE
-				     ? "say where it is with --map OLD=NEW"
+	const char *advice = entry->kind == ENTRY_RESTORE ? "say where it is with --map OLD=NEW"
 			     : entry->kind == ENTRY_MOVE
 				     ? "name the one that takes its place with --path"
 				     : "name the one that takes its place with --directory";

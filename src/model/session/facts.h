@@ -69,8 +69,8 @@ struct facts {
 	const char *reason;
 	const char *move;      /* a word of move_state_words; NULL: it is not on its way */
 	const char *move_host; /* to or from where */
-	const char *held;                         /* why it is not restarted automatically */
-	const char *runs_on;                      /* the other machine that has its run */
+	const char *held;      /* why it is not restarted automatically */
+	const char *runs_on;   /* the other machine that has its run */
 	const struct shared_conversation *shared; /* of one that runs in another's conversation */
 	const struct seen_work *work;             /* in its own tree, when that was looked at */
 	enum doing doing;

@@ -184,9 +184,9 @@ static void draw_condition(const struct list_host *host, size_t row, size_t from
 			   int64_t now_us)
 {
 	char since[CLOCK_TEXT_SIZE];
-	static const char *const words[] = {
-		[HOST_ASKED] = "connecting ...", [HOST_AWAY] = "unreachable", [HOST_REFUSES] = "cannot be listed"
-	};
+	static const char *const words[] = { [HOST_ASKED] = "connecting ...",
+					     [HOST_AWAY] = "unreachable",
+					     [HOST_REFUSES] = "cannot be listed" };
 	const char *word = words[host->condition];
 	if (!word)
 		return;
