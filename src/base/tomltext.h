@@ -13,7 +13,7 @@
 int toml_split_key(const char *key, struct strvec *ret, struct error *err);
 /* The reverse, with quotes where TOML needs them; from is the first part.  The caller frees. */
 char *toml_join_key(const struct strvec *parts, size_t from) MUST_USE;
-/* The same of the parts before to. */
+/* Likewise, of the parts before to. */
 char *toml_join_parts(const struct strvec *parts, size_t from, size_t to) MUST_USE;
 /* Append the parts of the key that this line has, such as "a.b = 0" or "[a.b]".  False: it is
  * nothing by itself. */

@@ -57,8 +57,8 @@ int lifecycle_check_move(const struct operation *operation, struct error *err)
 				 title, where, host, instance->id);
 	if (move->state == MOVE_LEAVING)
 		return error_set(err, ERROR_INVALID,
-				 "session '%s' is %s: agentdeck session move %s --to %s goes on "
-				 "with that, and agentdeck session move %s --abandon keeps it here",
+				 "session '%s' is %s: agentdeck session move %s --to %s continues "
+				 "that, and agentdeck session move %s --abandon keeps it here",
 				 title, where, hint, host, hint);
 	return error_set(err, ERROR_INVALID,
 			 "session '%s' is %s: repeat the agentdeck session move that was begun, or "
