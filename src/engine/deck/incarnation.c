@@ -25,7 +25,7 @@ static const struct {
 
 static char **text_at(const struct incarnation *incarnation, size_t i)
 {
-	return (char **)((char *)incarnation + texts[i].offset);
+	return (char **)(void *)((char *)incarnation + texts[i].offset);
 }
 
 void incarnation_clear(struct incarnation *incarnation)
