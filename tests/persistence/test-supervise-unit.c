@@ -699,7 +699,7 @@ TEST(ReturnToTheAgentEnablesNoSupervisor)
 		 attach_output(keys));
 	struct json_object *tree = deck_look_ok(WORDS("session", "path", "deck", "--json"));
 	machine_write(kept("%s/new", json_get_string(tree, "path", NULL)), 0640, "work\n");
-	answer_with(keys, "[deck]", "hello\\r");
+	answer_with(keys, "Ctrl-Q: leave", "hello\\r");
 	answer_with(keys, "reply 1", "\\004");
 	answer_with(keys, "Enter: Continue", "\\r");
 	answer_with(keys, "How should this session end?", "\\r");
