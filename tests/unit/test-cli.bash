@@ -520,6 +520,20 @@ case_no_tmux() {
 	[ "$(value a status)" = stopped ] || fail "status $(value a status)"
 }
 
+# A library that cannot be loaded does not prove that there is no user manager.
+case_a_broken_libsystemd_starts_nothing() {
+	grep -q 'libsystemd\.so\.0' "$(command -v agentdeck)" || return 0
+	mkdir "$home/lib"
+	echo 'no library' >"$home/lib/libsystemd.so.0"
+	printf '[tmux]\nlaunch_in_user_scope = true\nlinger = false\n' >"$home/deck/config.toml"
+	must add . -t b -c cat
+	deck+=("LD_LIBRARY_PATH=$home/lib")
+	not_started 1 'the user manager cannot be asked what runs: libsystemd' b
+	unset "deck[-1]"
+	must start b
+	must stop b
+}
+
 # What the first launch says of a conversation that it makes, or was to resume.
 case_first_launch_says_what_it_did() {
 	local unknown=01234567-89ab-4cde-8f01-23456789abcd

@@ -455,8 +455,18 @@ struct unit_bus *deck_bus(struct deck *deck)
 		deck->bus_tried = true;
 		if (unit_bus_open(deck->paths.user_runtime, &deck->bus, &deck->bus_why, &err) < 0)
 			replace_string(&deck->bus_why, err.message);
+		deck->bus_is_unknown = err.code == ERROR_SYSTEM;
 	}
 	return deck->bus;
+}
+
+int deck_check_bus(struct deck *deck, struct error *err)
+{
+	(void)deck_bus(deck);
+	return deck->bus_is_unknown ? error_set(err, ERROR_SYSTEM,
+						"the user manager cannot be asked what runs: %s",
+						or_empty(deck->bus_why))
+				    : 0;
 }
 
 static int unknown_agent(const struct registry *registry, const char *name, struct error *err)

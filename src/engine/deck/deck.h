@@ -72,7 +72,8 @@ struct deck {
 	bool registry_complete;
 	struct unit_bus *bus; /* use deck_bus() */
 	bool bus_tried;
-	char *bus_why; /* why there is no bus */
+	bool bus_is_unknown; /* there may be a manager: see deck_check_bus() */
+	char *bus_why;       /* why there is no bus */
 };
 
 /* Find paths, read config.toml, choose the profile (profile, else AGENTDECK_PROFILE, else
@@ -142,6 +143,9 @@ void deck_forget_agents(struct deck *deck);
 
 /* The user manager, or NULL: then deck->bus_why says why.  Connects once.  Borrowed. */
 struct unit_bus *deck_bus(struct deck *deck);
+/* ERROR_SYSTEM: it is not known whether there is a user manager, such as when libsystemd cannot be
+ * loaded.  Then deck_bus() is NULL, too, and proves nothing: start and end nothing. */
+int deck_check_bus(struct deck *deck, struct error *err);
 
 /* Forget that the user manager could not be reached, after a change that may have mended it. */
 void deck_retry_bus(struct deck *deck);

@@ -47,6 +47,8 @@ static int find_group(struct deck *deck, const char *id, char **ret, struct erro
 int host_processes(struct deck *deck, const char *id, const char *marker, struct process_id **ret,
 		   size_t *ret_count, struct error *err)
 {
+	if (id && deck_check_bus(deck, err) < 0)
+		return -1;
 	/* Without a manager there is no scope either; what is left is known by its environment. */
 	if (id && deck_bus(deck)) {
 		cleanup_free char *group = NULL;
@@ -158,6 +160,8 @@ int host_end_unknown(struct deck *deck, const char *id, struct error *err)
 	cleanup_strvec struct strvec markers = { 0 };
 	proof_markers(id, &markers);
 	/* In a scope or without one: not known. */
+	if (deck_check_bus(deck, err) < 0)
+		return -1;
 	if (deck_bus(deck) && host_kill_all(deck, id, markers.items[0], err) < 0)
 		return -1;
 	for (size_t i = 0; i < markers.count; i++)
@@ -253,6 +257,8 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 	const struct run *run = &instance->run;
 	const struct agent *agent = NULL;
 	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
+	if (has_scope(instance) && deck_check_bus(deck, err) < 0)
+		return -1;
 	const bool scoped = has_scope(instance) && deck_bus(deck);
 	const struct patience patience = { clock_ms(), grace_ms };
 	(void)deck_agent(deck, instance->agent, &agent, NULL);

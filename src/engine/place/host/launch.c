@@ -45,6 +45,10 @@ int host_prepare(struct deck *deck, struct instance *instance, const struct plac
 		 struct error *err)
 {
 	enum isolation isolation = isolation_decide(deck);
+	/* It would end with the login, on a machine where it need not. */
+	if (isolation != ISOLATION_SCOPE && deck->settings.tmux.launch_in_user_scope != OFF &&
+	    deck_check_bus(deck, err) < 0)
+		return -1;
 	if (isolation != ISOLATION_SCOPE && order->needs_scope &&
 	    deck->settings.tmux.launch_in_user_scope != OFF && is_below_manager())
 		return error_set(err, ERROR_UNAVAILABLE, "it cannot get a scope now: %s",

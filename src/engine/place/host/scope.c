@@ -30,6 +30,8 @@ int host_survivors(struct deck *deck, const char *id, char **ret, struct error *
 	cleanup_free struct process_id *left = NULL;
 	cleanup_strvec struct strvec argv = { 0 };
 	size_t count = 0;
+	if (deck_check_bus(deck, err) < 0)
+		return -1;
 	/* Without a manager the new run is in no scope, and ends nothing in this one. */
 	if (deck_bus(deck) && host_processes(deck, id, NULL, &left, &count, err) < 0)
 		return -1;
