@@ -179,6 +179,19 @@ def case_agents_end_in_order_and_come_back(home):
     third.end()
 
 
+def case_a_volume_that_was_opened_to_a_group_is_closed_again(home):
+    first = Main(home)
+    first.launch()
+    conversation = first.running()["session_id"]
+    first.end()
+    for directory, _, _ in os.walk(home.state):
+        os.chmod(directory, 0o2770)
+    second = Main(home)
+    expect(second.running()["session_id"] == conversation, "another conversation")
+    expect(os.stat(home.state).st_mode & 0o077 == 0, "others can still write it")
+    second.end()
+
+
 def case_every_orphan_is_reaped(home):
     main = Main(home)
     known = set(below(main.pid))

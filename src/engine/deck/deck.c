@@ -119,7 +119,7 @@ static int find_state(struct deck *deck, struct error *err)
 	return 0;
 }
 
-static void open_log(struct deck *deck, const char *component)
+void deck_open_log(struct deck *deck, const char *component)
 {
 	cleanup_close int state = -1, fd = -1;
 	/* In two steps, because only the last name of a path is known not to be a link. */
@@ -249,7 +249,7 @@ static int open_deck(const char *profile, const char *component, enum strictness
 		read_kept_settings(&deck);
 	}
 	(void)deck_join_main(&deck);
-	open_log(&deck, component);
+	deck_open_log(&deck, component);
 	if (deck.config_problem)
 		log_error("%s (using %s)", deck.config_problem, deck_config_in_use(&deck));
 	else if (keep_config(&deck, &text, &problem) < 0)

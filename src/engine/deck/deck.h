@@ -128,6 +128,9 @@ int deck_each_profile(const struct deck *deck, deck_profile_handler handler, voi
  * agentdeck holds its lock. */
 int deck_remove_profile(const struct deck *deck, const char *name, struct error *err);
 
+/* Opening a deck does this.  Call it again when the state directory has become private since. */
+void deck_open_log(struct deck *deck, const char *component);
+
 /* Whether a main program holds this host.  Its runs need neither a user manager nor a login: they
  * are its own, and end with it.  Call it again after the record has changed. */
 bool deck_join_main(struct deck *deck);

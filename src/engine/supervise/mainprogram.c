@@ -388,6 +388,7 @@ int main_run(struct deck *deck, const struct main_order *order, struct error *er
 	};
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	const struct takeover_order wanted = { order->name, order->is_fenced };
+	takeover_close_to_others(deck);
 	int r = takeover(deck, &wanted, &lock, &program.now, err);
 	if (r != TAKEOVER_DONE)
 		return r < 0 ? -1 : 0;

@@ -8,12 +8,41 @@
 #include "model/session/naming.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 5000 };
+enum {
+	LOOK_MS = 5000,
+	DEPTH = 3,   /* of the directories that must be private: state/PROFILE/trees/ID */
+	FTW_FDS = 8, /* nftw(3) keeps them open */
+};
+
+/* ---- the volume ------------------------------------------------------------------------------- */
+
+static int close_to_others(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	if (type != FTW_D)
+		return FTW_CONTINUE;
+	const bool is_open = st->st_mode & (S_IWGRP | S_IWOTH);
+	if (is_open && st->st_uid == geteuid())
+		(void)chmod(path, S_IRWXU);
+	return is_open && at->level < DEPTH ? FTW_CONTINUE : FTW_SKIP_SUBTREE;
+}
+
+void takeover_close_to_others(struct deck *deck)
+{
+	struct stat st;
+	if (stat(deck->paths.state, &st) < 0 || !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return;
+	(void)nftw(deck->paths.state, close_to_others, FTW_FDS, FTW_PHYS | FTW_ACTIONRETVAL);
+	deck_open_log(deck, "supervise");
+	log_warning("%s could be written by others (mode %04o): closed to them", deck->paths.state,
+		    st.st_mode & 07777);
+}
 
 /* ---- the runtime directory -------------------------------------------------------------------- */
 

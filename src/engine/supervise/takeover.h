@@ -13,6 +13,9 @@ struct takeover_order {
 	bool is_fenced;   /* the engine runs no two at once */
 };
 
+/* Kubernetes opens a volume to its fsGroup, at each mount.  Make private again what must be. */
+void takeover_close_to_others(struct deck *deck);
+
 /* Take the lock, wait until the last incarnation is proven gone, and write the new one.
  * ERROR_BUSY: the other one lives, or nothing can prove that it is gone.  TAKEOVER_ENDED: a signal
  * came meanwhile.  The lock and *ret are the caller's. */
