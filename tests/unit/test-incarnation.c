@@ -4,8 +4,11 @@
  */
 #include "unit/scratch.h"
 
+#include "base/fsutil.h"
 #include "base/machine.h"
 #include "engine/deck/incarnation.h"
+
+#include <sys/stat.h>
 
 #define OTHER_BOOT "11111111-2222-4333-8444-555555555555"
 #define HOST       "0f0e0d0c-6dba-4234-a02f-8f88aba66dbb"
@@ -36,6 +39,42 @@ static void what_is_written_is_read(void **state UNUSED)
 	assert_int_equal(read.beat, 7);
 	assert_true(read.is_leased && !read.is_over && !read.is_first);
 	assert_true(incarnation_is_here(&read));
+}
+
+static void what_is_late_changes_nothing_of_its_successor(void **state UNUSED)
+{
+	struct incarnation before = of_here(), after = of_here();
+	cleanup_incarnation struct incarnation read = { 0 };
+	after.id = (char *)"b";
+	assert_int_equal(incarnation_write(scratch, &before, NULL), 0);
+	assert_int_equal(incarnation_say(scratch, "a", 9, NULL), 0);
+	assert_int_equal(incarnation_read(scratch, &read, NULL), 0);
+	assert_int_equal(read.beat, 9);
+	incarnation_clear(&read);
+	assert_int_equal(incarnation_write(scratch, &after, NULL), 0);
+	assert_int_equal(incarnation_say(scratch, "a", 10, NULL), INCARNATION_NONE);
+	assert_int_equal(incarnation_say(scratch, "a", INCARNATION_OVER, NULL), INCARNATION_NONE);
+	assert_int_equal(incarnation_read(scratch, &read, NULL), 0);
+	assert_string_equal(read.id, "b");
+	assert_true(read.beat == 0 && !read.is_over);
+	assert_int_equal(incarnation_say(scratch, "b", INCARNATION_OVER, NULL), 0);
+	incarnation_clear(&read);
+	assert_int_equal(incarnation_read(scratch, &read, NULL), 0);
+	assert_true(read.is_over);
+}
+
+/* A new file would need space on the disk. */
+static void a_beat_stays_in_its_file(void **state UNUSED)
+{
+	struct incarnation incarnation = of_here();
+	cleanup_free char *path = path_join(scratch, "main-a.beat");
+	struct stat before, after;
+	assert_int_equal(incarnation_write(scratch, &incarnation, NULL), 0);
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(incarnation_say(scratch, "a", INT64_MAX, NULL), 0);
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(before.st_size, after.st_size);
 }
 
 static void a_successor_waits_until_the_other_is_proven_gone(void **state UNUSED)
@@ -91,6 +130,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_written_is_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_late_changes_nothing_of_its_successor,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_beat_stays_in_its_file, set_up, tear_down),
 		cmocka_unit_test(a_successor_waits_until_the_other_is_proven_gone),
 		cmocka_unit_test(another_incarnation_of_an_adopted_host_has_ended),
 	};

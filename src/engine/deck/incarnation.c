@@ -5,11 +5,19 @@
 #include "base/jsonio.h"
 #include "base/machine.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { FILE_MAX = 64 << 10 };
+enum { FILE_MAX = 64 << 10, BEAT_SIZE = 21 };
+
+#define BEAT_PREFIX "main-"
+#define BEAT_SUFFIX ".beat"
+#define OVER        "over"
 
 #define TEXT(member)                                          \
 	{                                                     \
@@ -35,6 +43,38 @@ void incarnation_clear(struct incarnation *incarnation)
 	*incarnation = (struct incarnation){ 0 };
 }
 
+static char *beat_name(const char *id)
+{
+	return xasprintf(BEAT_PREFIX "%s" BEAT_SUFFIX, id);
+}
+
+static bool is_beat(const char *name)
+{
+	return starts_with(name, BEAT_PREFIX) && ends_with(name, BEAT_SUFFIX);
+}
+
+/* Always as long, so that it can be written in its place. */
+static void print_beat(int64_t beat, char ret[BEAT_SIZE])
+{
+	if (beat == INCARNATION_OVER)
+		(void)snprintf(ret, BEAT_SIZE, "%-19s\n", OVER);
+	else
+		(void)snprintf(ret, BEAT_SIZE, "%019" PRId64 "\n", beat);
+}
+
+/* Without the file it is in its first beat. */
+static int read_beat(const char *state, struct incarnation *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *name = beat_name(ret->id);
+	cleanup_free char *path = path_join(state, name);
+	if (fs_read(AT_FDCWD, path, FILE_MAX, &text, err) < 0)
+		return -1;
+	ret->is_over = starts_with(strbuf_text(&text), OVER);
+	ret->beat = strtoll(strbuf_text(&text), NULL, 10);
+	return 0;
+}
+
 int incarnation_read(const char *state, struct incarnation *ret, struct error *err)
 {
 	cleanup_incarnation struct incarnation read = { 0 };
@@ -49,12 +89,13 @@ int incarnation_read(const char *state, struct incarnation *ret, struct error *e
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		*text_at(&read, i) = xstrdup_or_null(json_get_string(object, texts[i].key, NULL));
-	read.beat = json_get_int(object, "beat", 0);
 	read.is_first = json_get_bool(object, "first", false);
 	read.is_leased = json_get_bool(object, "leased", false);
-	read.is_over = json_get_bool(object, "over", false);
-	if (is_empty(read.host) || is_empty(read.id) || is_empty(read.runtime))
+	if (is_empty(read.host) || is_empty(read.id) || is_empty(read.runtime) ||
+	    strchr(read.id, '/'))
 		return error_set(err, ERROR_CORRUPT, "%s lacks the id of its host", path);
+	if (read_beat(state, &read, err) < 0)
+		return -1;
 	*ret = read;
 	read = (struct incarnation){ 0 };
 	return 0;
@@ -63,17 +104,40 @@ int incarnation_read(const char *state, struct incarnation *ret, struct error *e
 int incarnation_write(const char *state, const struct incarnation *incarnation, struct error *err)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_strvec struct strvec beats = { 0 };
+	cleanup_free char *own = beat_name(incarnation->id);
 	cleanup_close int fd = -1;
-	if (fs_open_private_directory(state, &fd, err) < 0)
+	char beat[BEAT_SIZE];
+	print_beat(incarnation->is_over ? INCARNATION_OVER : incarnation->beat, beat);
+	if (fs_open_private_directory(state, &fd, err) < 0 ||
+	    fs_replace(fd, own, beat, strlen(beat), FS_DURABLE, err) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		json_set_string(object, texts[i].key, *text_at(incarnation, i));
-	json_set_int(object, "beat", incarnation->beat);
 	json_set_bool(object, "first", incarnation->is_first);
 	json_set_bool(object, "leased", incarnation->is_leased);
-	json_set_bool(object, "over", incarnation->is_over);
 	const char *text = json_print(object);
-	return fs_replace(fd, INCARNATION_FILE, text, strlen(text), FS_DURABLE, err);
+	if (fs_replace(fd, INCARNATION_FILE, text, strlen(text), FS_DURABLE, err) < 0 ||
+	    fs_list_some(fd, is_beat, &beats, err) < 0)
+		return -1;
+	for (size_t i = 0; i < beats.count; i++)
+		if (!streq(beats.items[i], own))
+			(void)unlinkat(fd, beats.items[i], 0);
+	return 0;
+}
+
+int incarnation_say(const char *state, const char *id, int64_t beat, struct error *err)
+{
+	char text[BEAT_SIZE];
+	cleanup_free char *name = beat_name(id);
+	cleanup_free char *path = path_join(state, name);
+	cleanup_close int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return INCARNATION_NONE;
+	print_beat(beat, text);
+	if (fd < 0 || pwrite(fd, text, BEAT_SIZE - 1, 0) != BEAT_SIZE - 1 || fdatasync(fd) < 0)
+		return error_set_file(err, errno, "write %s", path);
+	return 0;
 }
 
 bool incarnation_is_here(const struct incarnation *incarnation)

@@ -19,16 +19,20 @@
 #define INCARNATION_LOCK   "main.lock" /* held by the main program */
 #define INCARNATION_SOCKET "main.sock" /* in the runtime directory */
 
+/* How far an incarnation is, in 20 bytes, is in main-<id>.beat.  A late writer so changes the file
+ * of its own incarnation at most, and needs no space on the disk. */
+
 struct incarnation {
 	char *host; /* the id of the host, made once for the state directory */
 	char *id;   /* made by each main program */
 	char *name; /* of the engine: a Pod's uid, a job and its restarts; or NULL */
 	char *boot_id, *pid_namespace, *machine;
 	char *runtime;  /* has the socket, and run/ with the directories of the runs */
-	int64_t beat;   /* one more each time that it says that it lives */
 	bool is_first;  /* PID 1 of its namespace: no process outlives it there */
 	bool is_leased; /* it says that it lives */
-	bool is_over;   /* it has ended, and no process of it is left */
+	/* of main-<id>.beat: */
+	int64_t beat; /* one more each time that it says that it lives */
+	bool is_over; /* it has ended, and no process of it is left */
 };
 void incarnation_clear(struct incarnation *incarnation);
 #define cleanup_incarnation CLEANUP(incarnation_clear)
@@ -36,7 +40,12 @@ void incarnation_clear(struct incarnation *incarnation);
 /* What the state directory says.  INCARNATION_NONE: no main program has held it yet. */
 enum { INCARNATION_NONE = 1 };
 int incarnation_read(const char *state, struct incarnation *ret, struct error *err);
+/* For its main program, which has taken over. */
 int incarnation_write(const char *state, const struct incarnation *incarnation, struct error *err);
+/* Its beat or INCARNATION_OVER, where that is written already.  INCARNATION_NONE: another one has
+ * taken over. */
+#define INCARNATION_OVER (-1)
+int incarnation_say(const char *state, const char *id, int64_t beat, struct error *err);
 
 /* Of this boot and PID namespace? */
 bool incarnation_is_here(const struct incarnation *incarnation);

@@ -312,8 +312,8 @@ int main_beat(const struct deck *deck, const char *id, struct error *err)
 		return -1;
 	if (r == INCARNATION_NONE || !streq(now.id, id))
 		return MAIN_REPLACED;
-	now.beat++;
-	return incarnation_write(deck->paths.state, &now, err);
+	const int said = incarnation_say(deck->paths.state, id, now.beat + 1, err);
+	return said == INCARNATION_NONE ? MAIN_REPLACED : said;
 }
 
 /* ---- the beginning, and after it all ---------------------------------------------------------- */
@@ -377,7 +377,10 @@ static int end_all(struct main_program *program, int how, struct error *err)
 	if (left > 0)
 		return 0;
 	takeover_remove_runtime(program->now.runtime);
-	return takeover_end(program->deck, program->now.id, err);
+	return incarnation_say(program->deck->paths.state, program->now.id, INCARNATION_OVER, err) <
+			       0
+		       ? -1
+		       : 0;
 }
 
 int main_run(struct deck *deck, const struct main_order *order, struct error *err)

@@ -221,14 +221,3 @@ int takeover(struct deck *deck, const struct takeover_order *order, struct fs_lo
 	now = (struct incarnation){ 0 };
 	return TAKEOVER_DONE;
 }
-
-int takeover_end(const struct deck *deck, const char *id, struct error *err)
-{
-	cleanup_incarnation struct incarnation now = { 0 };
-	if (read_before(deck, &now, err) < 0)
-		return -1;
-	if (!now.id || !streq(now.id, id))
-		return 0;
-	now.is_over = true;
-	return incarnation_write(deck->paths.state, &now, err);
-}
