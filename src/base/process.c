@@ -19,7 +19,7 @@
 #include <sys/un.h>
 
 /* More than arguments and environment can take together (execve(2)). */
-enum { PROC_FILE_MAX = 8 << 20 };
+enum { PROC_FILE_MAX = 8 << 20, ROUND_MS = 500 };
 
 struct stat_line {
 	char state;
@@ -560,28 +560,69 @@ const char *process_boot_id(void)
 	return id;
 }
 
-size_t process_end_below(int64_t soft_ms, int64_t deadline_ms, void (*on_round)(void))
+static bool is_among(const struct process_id *id, const struct process_id *ids, size_t count)
 {
-	struct process_id self;
-	if (process_identify(getpid(), &self, NULL) != 0)
-		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (process_same(&ids[i], id))
+			return true;
+	return false;
+}
+
+/* Those below root and those with the entry, each once. */
+static int find_family(const struct process_id *root, const char *entry, struct process_id **ret,
+		       size_t *ret_count)
+{
+	cleanup_free struct process_id *below = NULL, *marked = NULL;
+	size_t count = 0, more = 0;
+	if ((root && process_tree(root, &below, &count, NULL) < 0) ||
+	    process_find_by_environment(entry, &marked, &more, NULL) < 0)
+		return -1;
+	below = xreallocarray(below, count + more + 1, sizeof(*below));
+	for (size_t i = 0; i < more; i++)
+		if (!is_among(&marked[i], below, count))
+			below[count++] = marked[i];
+	*ret = TAKE_PTR(below);
+	*ret_count = count;
+	return 0;
+}
+
+/* Returns how many there were; the last one, if any, is *ret. */
+static size_t signal_family(const struct process_id *root, const char *entry, int number,
+			    struct process_id *ret)
+{
+	cleanup_free struct process_id *family = NULL;
+	size_t count = 0, left = 0;
+	if (find_family(root, entry, &family, &count) < 0)
+		return SIZE_MAX;
+	for (size_t i = 0; i < count; i++) {
+		if (family[i].pid == getpid() || (root && process_same(&family[i], root)))
+			continue;
+		left++;
+		*ret = family[i];
+		(void)process_signal(&family[i], number, NULL);
+	}
+	return left;
+}
+
+size_t process_end_all(const struct process_id *root, const char *entry, int64_t soft_ms,
+		       int64_t deadline_ms, void (*on_round)(void))
+{
 	for (;;) {
-		cleanup_free struct process_id *tree = NULL;
-		size_t count = 0, left = 0;
-		const bool is_soft = clock_ms() < soft_ms;
-		on_round();
-		if (process_tree(&self, &tree, &count, NULL) < 0)
-			return SIZE_MAX;
-		const struct process_id *last = NULL;
-		for (size_t i = 0; i < count; i++) {
-			if (process_same(&tree[i], &self))
-				continue;
-			left++;
-			last = &tree[i];
-			(void)process_signal(last, is_soft ? SIGTERM : SIGKILL, NULL);
-		}
-		if (left == 0 || clock_ms() >= deadline_ms)
+		struct process_id last = { 0 };
+		const int64_t now_ms = clock_ms();
+		const int64_t round_ms = now_ms < soft_ms ? soft_ms : deadline_ms;
+		const int64_t soon_ms = now_ms + ROUND_MS;
+		if (on_round)
+			on_round();
+		const size_t left = signal_family(root, entry, now_ms < soft_ms ? SIGTERM : SIGKILL,
+						  &last);
+		if (left == 0 || now_ms >= deadline_ms)
 			return left;
-		(void)process_wait_end(last, is_soft ? soft_ms : deadline_ms, NULL);
+		const int64_t until_ms = round_ms < soon_ms ? round_ms : soon_ms;
+		/* /proc could not be read: descriptors or memory may be free soon. */
+		if (last.pid)
+			(void)process_wait_end(&last, until_ms, NULL);
+		else
+			clock_pause_until(until_ms);
 	}
 }

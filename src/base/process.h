@@ -122,7 +122,10 @@ const char *process_boot_id(void);
  */
 bool process_same_boot(const char *boot_id);
 
-/* End every process below this one: SIGTERM, and what is left at soft_ms of clock_ms() gets SIGKILL
- * until deadline_ms.  The caller reaps its children meanwhile, in on_round.  Returns how many are
- * left. */
-size_t process_end_below(int64_t soft_ms, int64_t deadline_ms, void (*on_round)(void));
+/* End every process below root (NULL: none), and every one that was started with this entry
+ * (process_find_by_environment()), but neither root nor this process.  They get SIGTERM, and what
+ * is left at soft_ms of clock_ms() gets SIGKILL, until deadline_ms.  The caller reaps its children
+ * meanwhile, in on_round (NULL: it has none).  Returns how many are left; not 0 if that cannot be
+ * found out. */
+size_t process_end_all(const struct process_id *root, const char *entry, int64_t soft_ms,
+		       int64_t deadline_ms, void (*on_round)(void));

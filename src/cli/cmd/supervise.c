@@ -30,7 +30,7 @@ static const struct command_option options[] = {
 	{ 0, "main", NULL, "be the main program of a Pod, a container or a job", TO_FLAG(main) },
 	{ 0, "grace", "SECONDS",
 	  "with --main: how long it may take to end after SIGTERM; default 25",
-	  TO_SECONDS(grace, 1, 86400) },
+	  TO_SECONDS(grace, 5, 86400) },
 	{ 0, "incarnation", "NAME", "with --main: what the engine calls this Pod or job",
 	  TO_TEXT(incarnation) },
 	{ 0, "fenced", NULL, "with --main: the engine runs no two at once, as a StatefulSet",

@@ -140,6 +140,11 @@ int incarnation_say(const char *state, const char *id, int64_t beat, struct erro
 	return 0;
 }
 
+char *incarnation_mark(const struct incarnation *incarnation)
+{
+	return xasprintf(INCARNATION_MARK "=%s", incarnation->id);
+}
+
 bool incarnation_is_here(const struct incarnation *incarnation)
 {
 	const struct machine_stamp here = machine_stamp();

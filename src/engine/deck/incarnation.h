@@ -18,6 +18,8 @@
 #define INCARNATION_FILE   "main.json"
 #define INCARNATION_LOCK   "main.lock" /* held by the main program */
 #define INCARNATION_SOCKET "main.sock" /* in the runtime directory */
+/* The variable that marks what its main program has started: the id of the incarnation. */
+#define INCARNATION_MARK "AGENTDECK_MAIN"
 
 /* How far an incarnation is, in 20 bytes, is in main-<id>.beat.  A late writer so changes the file
  * of its own incarnation at most, and needs no space on the disk. */
@@ -49,6 +51,8 @@ int incarnation_say(const char *state, const char *id, int64_t beat, struct erro
 
 /* Of this boot and PID namespace? */
 bool incarnation_is_here(const struct incarnation *incarnation);
+/* The mark as "NAME=VALUE".  The caller frees. */
+char *incarnation_mark(const struct incarnation *incarnation) MUST_USE;
 
 /* For how many seconds must a free lock and an unchanged record have been seen before a successor
  * may start what this one ran?  is_fenced: the engine never runs two at once.  INCARNATION_UNKNOWN:

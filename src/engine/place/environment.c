@@ -5,6 +5,7 @@
 #include "base/program.h"
 #include "driver/tmux/tmux.h"
 #include "engine/deck/home.h"
+#include "engine/deck/incarnation.h"
 #include "engine/deck/proof.h"
 #include "engine/place/runfiles.h"
 #include "model/plan/resume.h"
@@ -56,6 +57,7 @@ static const char *const transient[] = {
 	ENV_RUN,
 	ENV_TOKEN,
 	ENV_PANE_DIED,
+	INCARNATION_MARK,
 	"AGENTDECK_HOST",
 	/* agent-deck sets these for the sessions of its own. */
 	"AGENTDECK_CONTEXT_LEVEL",

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -92,6 +93,8 @@ static int start_for(struct errand *errand, struct error *err)
 	cleanup_spawner_request struct spawner_request wanted = SPAWNER_REQUEST_EMPTY;
 	if (spawner_take(errand->fd, &wanted, err) < 0)
 		return -1;
+	cleanup_free char *mark = incarnation_mark(&errand->owner->now);
+	strvec_push(&wanted.environment, mark);
 	const struct child_request request = {
 		.argv = (const char *const *)strvec_argv(&wanted.argv),
 		.environment = (char **)strvec_argv(&wanted.environment),
@@ -366,8 +369,11 @@ static int end_all(struct main_program *program, int how, struct error *err)
 {
 	const int64_t now_ms = clock_ms();
 	const bool is_lost = how == MAIN_LOST;
-	const size_t left = process_end_below(now_ms + (is_lost ? SOFT_MS : 0), now_ms + HARD_MS,
-					      reap_all);
+	cleanup_free char *mark = incarnation_mark(&program->now);
+	struct process_id self = { 0 };
+	(void)process_identify(getpid(), &self, NULL);
+	const size_t left = process_end_all(&self, mark, now_ms + (is_lost ? SOFT_MS : 0),
+					    now_ms + HARD_MS, reap_all);
 	if (is_lost)
 		return error_set(err, ERROR_TIMEOUT,
 				 "%s could not be written for %d s, or another main program has "
@@ -400,6 +406,7 @@ int main_run(struct deck *deck, const struct main_order *order, struct error *er
 	if (!deck_join_main(deck))
 		return error_set(err, ERROR_CHILD, "%s/" INCARNATION_FILE " changed at once",
 				 deck->paths.state);
+	(void)setenv(INCARNATION_MARK, program.now.id, true);
 	if (spawner_listen(deck->spawner, &program.listener, err) < 0 ||
 	    loop_new(&program.loop, err) < 0 || add_sources(&program, err) < 0)
 		return -1;

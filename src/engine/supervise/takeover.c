@@ -17,6 +17,8 @@
 
 enum {
 	LOOK_MS = 5000,
+	SOFT_MS = 5000,
+	HARD_MS = 15000,
 	DEPTH = 3,   /* of the directories that must be private: state/PROFILE/trees/ID */
 	FTW_FDS = 8, /* nftw(3) keeps them open */
 };
@@ -182,11 +184,18 @@ static int take_lock(const struct deck *deck, const struct incarnation *before, 
 	return r == FS_LOCK_BUSY ? refuse(deck, before, "", err) : r;
 }
 
-/* A main program that was killed where it was not PID 1 has left its runs there. */
-static bool can_go_on_in(const struct incarnation *before)
+/* A main program that was killed where it was not PID 1 has left what it ran. */
+static int end_what_is_left(const struct deck *deck, const struct incarnation *before,
+			    struct error *err)
 {
-	return before->runtime && !before->is_over && incarnation_is_here(before) &&
-	       fs_check_owner(before->runtime, NULL) == 0;
+	if (!before->id || before->is_over || !incarnation_is_here(before))
+		return 0;
+	const int64_t now_ms = clock_ms();
+	cleanup_free char *mark = incarnation_mark(before);
+	if (process_end_all(NULL, mark, now_ms + SOFT_MS, now_ms + HARD_MS, NULL) > 0)
+		return refuse(deck, before, ". It was killed, and what it ran does not end", err);
+	takeover_remove_runtime(before->runtime);
+	return 0;
 }
 
 static int read_before(const struct deck *deck, struct incarnation *ret, struct error *err)
@@ -211,8 +220,10 @@ int takeover(struct deck *deck, const struct takeover_order *order, struct fs_lo
 	const int r = wait_s ? await_end(deck, &before, wait_s, err) : TAKEOVER_DONE;
 	if (r != TAKEOVER_DONE)
 		return r;
+	if (end_what_is_left(deck, &before, err) < 0)
+		return -1;
 	describe(order, &before, &now);
-	now.runtime = can_go_on_in(&before) ? xstrdup(before.runtime) : make_runtime(deck, err);
+	now.runtime = make_runtime(deck, err);
 	if (!now.runtime || incarnation_write(deck->paths.state, &now, err) < 0)
 		return -1;
 	*ret_lock = lock;
