@@ -6,6 +6,7 @@
 
 #include "base/fsutil.h"
 #include "base/machine.h"
+#include "engine/deck/deck.h"
 #include "engine/deck/incarnation.h"
 
 #include <sys/stat.h>
@@ -100,6 +101,29 @@ static void a_successor_waits_until_the_other_is_proven_gone(void **state UNUSED
 	assert_int_equal(incarnation_wait_s(&before, false), 0);
 }
 
+static void a_process_of_another_incarnation_changes_nothing(void **state UNUSED)
+{
+	struct deck deck = { .paths.state = scratch };
+	struct incarnation now = of_here();
+	assert_int_equal(deck_check_main(&deck, NULL), 0);
+	assert_int_equal(incarnation_write(scratch, &now, NULL), 0);
+	/* It has joined none. */
+	assert_int_equal(deck_check_main(&deck, NULL), -1);
+	deck.incarnation = (char *)"a";
+	assert_int_equal(deck_check_main(&deck, NULL), 0);
+	now.pid_namespace = (char *)"1:1";
+	assert_int_equal(incarnation_write(scratch, &now, NULL), 0);
+	assert_int_equal(deck_check_main(&deck, NULL), -1);
+	now = of_here();
+	now.id = (char *)"b";
+	assert_int_equal(incarnation_write(scratch, &now, NULL), 0);
+	assert_int_equal(deck_check_main(&deck, NULL), -1);
+	deck.incarnation = (char *)"b";
+	assert_int_equal(deck_check_main(&deck, NULL), 0);
+	assert_int_equal(incarnation_say(scratch, "b", INCARNATION_OVER, NULL), 0);
+	assert_int_equal(deck_check_main(&deck, NULL), -1);
+}
+
 /* The last one: this process keeps the id. */
 static void another_incarnation_of_an_adopted_host_has_ended(void **state UNUSED)
 {
@@ -134,6 +158,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_beat_stays_in_its_file, set_up, tear_down),
 		cmocka_unit_test(a_successor_waits_until_the_other_is_proven_gone),
+		cmocka_unit_test_setup_teardown(a_process_of_another_incarnation_changes_nothing,
+						set_up, tear_down),
 		cmocka_unit_test(another_incarnation_of_an_adopted_host_has_ended),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

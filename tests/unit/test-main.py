@@ -190,6 +190,8 @@ def case_agents_end_in_order_and_come_back(home):
     expect(not os.path.exists(runtime), "its runtime directory is left")
     with open(f"{home.state}/logs/agentdeck.log", encoding="utf-8") as file:
         expect("ended with its host" in file.read(), "the agent was not ended in order")
+    start = outside(home, "session", "start", "one")
+    expect(start.returncode != 0 and b"does not belong" in start.stderr, f"a command started it outside: {start}")
     second = Main(home)
     expect(second.running()["session_id"] == conversation, "another conversation")
     second.deck("session", "stop", "one")
@@ -233,7 +235,7 @@ def case_a_second_one_is_refused_while_the_first_lives(home):
     expect(other.returncode == 1 and b"another main program" in other.stderr and b"pod-a" in other.stderr, f"{other}")
     expect(home.record() == record, "it changed the record")
     look = outside(home, "session", "start", "one")
-    expect(look.returncode != 0 and b"runs on" in look.stderr, f"{look}")
+    expect(look.returncode != 0 and b"does not belong" in look.stderr, f"{look}")
     first.end()
 
 
@@ -270,7 +272,7 @@ def case_a_record_that_proves_nothing_is_respected(home):
     first.kill()
     home.note(boot_id=OTHER_BOOT)
     nobody = subprocess.run(["agentdeck", "session", "start", "one"], env=home.environment, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
-    expect(nobody.returncode != 0 and b"runs on" in nobody.stderr, f"{nobody}")
+    expect(nobody.returncode != 0 and b"does not belong" in nobody.stderr, f"{nobody}")
     other = subprocess.run(["agentdeck", "supervise", "--main"], env=home.environment, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
     expect(other.returncode == 1 and b"--fenced" in other.stderr, f"{other}")
     Main(home).end()

@@ -181,12 +181,31 @@ bool deck_join_main(struct deck *deck)
 	machine_adopt(incarnation.host);
 	free(deck->paths.direct);
 	deck->paths.direct = path_join(incarnation.runtime, "run");
+	replace_string(&deck->incarnation, incarnation.id);
 	free(deck->spawner);
 	deck->spawner = path_join(incarnation.runtime, INCARNATION_SOCKET);
 	deck->settings.tmux.launch_in_user_scope = OFF;
 	deck->settings.tmux.linger = OFF;
 	deck->settings.supervise_auto = false;
 	return true;
+}
+
+int deck_check_main(const struct deck *deck, struct error *err)
+{
+	cleanup_incarnation struct incarnation now = { 0 };
+	const int r = incarnation_read(deck->paths.state, &now, err);
+	if (r < 0 || (r == INCARNATION_NONE && !deck->incarnation))
+		return r < 0 ? -1 : 0;
+	if (streq(or_empty(now.id), or_empty(deck->incarnation)) && !now.is_over &&
+	    incarnation_is_here(&now))
+		return 0;
+	cleanup_free char *machine = visible(or_empty(now.machine));
+	cleanup_free char *name = visible(or_empty(now.name));
+	return error_set(err, ERROR_BUSY,
+			 "%s is that of a main program (on %s%s%s), and this process does not "
+			 "belong to it: use agentdeck in its Pod or job",
+			 deck->paths.state, *machine ? machine : "another machine",
+			 *name ? ", " : "", name);
 }
 
 const char *deck_env_instance(void)
@@ -290,6 +309,7 @@ void deck_close(struct deck *deck)
 	paths_free(&deck->paths);
 	strvec_clear(&deck->warnings);
 	free(deck->spawner);
+	free(deck->incarnation);
 	free(deck->profile);
 	free(deck->program);
 	free(deck->gate);

@@ -51,6 +51,7 @@ struct deck {
 	/* The socket of the main program (incarnation.h), which starts what outlives a command;
 	 * NULL: this is no host of one. */
 	char *spawner;
+	char *incarnation; /* its id; NULL likewise */
 	char *profile;
 	char *program; /* absolute path of agentdeck itself */
 	/* absolute paths of agentdeck-gate, agentdeck-watch, agentdeck-bell and agentdeck-view */
@@ -134,6 +135,9 @@ void deck_open_log(struct deck *deck, const char *component);
 /* Whether a main program holds this host.  Its runs need neither a user manager nor a login: they
  * are its own, and end with it.  Call it again after the record has changed. */
 bool deck_join_main(struct deck *deck);
+/* ERROR_BUSY: the state directory is another incarnation's by now, or that of a host that this
+ * process is not on.  Ask it under the lock of a session, before that is changed. */
+int deck_check_main(const struct deck *deck, struct error *err);
 
 /* The instance of the deck's profile.  ERROR_NOT_FOUND: it was removed. */
 int deck_load(struct deck *deck, const char *base, struct instance **ret, struct error *err);

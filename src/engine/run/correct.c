@@ -55,7 +55,7 @@ static bool correct(struct deck *deck, struct store *store, const char *base)
 	cleanup_instance struct instance *instance = NULL;
 	const char *why;
 	if (!correct_may_write(store) || store_lock(store, base, 0, &lock, NULL) != 0 ||
-	    store_load_locked(lock, &instance, NULL) != 0)
+	    deck_check_main(deck, NULL) < 0 || store_load_locked(lock, &instance, NULL) != 0)
 		return false;
 	const struct place_run run = place_run_of(instance);
 	const enum instance_state state = instance->observed.state;

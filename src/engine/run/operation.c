@@ -60,7 +60,8 @@ int operation_open(struct deck *deck, const char *base, int timeout_ms, struct o
 				 "another agentdeck is working on session %s: try again, "
 				 "or find it with: fuser %s/%s/%s.lock",
 				 base, deck->paths.state, deck->profile, base);
-	if (r < 0)
+	/* It may have been stopped since it found its host. */
+	if (r < 0 || deck_check_main(deck, err) < 0)
 		return -1;
 	r = store_load_locked(opened.lock, &opened.instance, err);
 	if (r == STORE_ABSENT)
