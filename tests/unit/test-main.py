@@ -214,6 +214,36 @@ def case_a_volume_that_was_opened_to_a_group_is_closed_again(home):
     second.end()
 
 
+def case_an_ordinary_host_is_not_taken_over_while_it_works(home):
+    with open(home.state + "/config.toml", "w", encoding="utf-8") as file:
+        file.write("[supervise]\nauto = false\n")
+
+    def deck(*words):
+        return subprocess.run(["agentdeck", *words], env=home.environment, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+    supervisor = subprocess.Popen(["agentdeck", "supervise"], env=home.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: deck("supervise", "--status").returncode == 0, "no supervisor")
+        refused = deck("supervise", "--main", "--fenced")
+        expect(refused.returncode == 1 and b"a supervisor" in refused.stderr, f"{refused}")
+    finally:
+        supervisor.terminate()
+        supervisor.wait()
+    launched = deck("launch", home.work, "-t", "one", "-c", "agentdeck-demo-agent")
+    expect(launched.returncode == 0, f"{launched}")
+    refused = deck("supervise", "--main", "--fenced")
+    expect(refused.returncode == 1 and b"'one' runs" in refused.stderr and not home.record(), f"{refused}")
+    expect(deck("session", "stop", "one").returncode == 0, "it does not stop")
+    main = Main(home, is_first=False)
+    main.deck("session", "start", "--take-over", "one")
+    main.running()
+    main.end()
+    # The way back.
+    os.unlink(home.state + "/main.json")
+    started = deck("session", "start", "--take-over", "one")
+    expect(started.returncode == 0, f"{started}")
+    expect(deck("session", "stop", "one").returncode == 0, "it does not stop")
+
+
 def case_every_orphan_is_reaped(home):
     main = Main(home)
     known = set(below(main.pid))

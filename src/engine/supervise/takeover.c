@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/machine.h"
+#include "engine/place/alive.h"
+#include "engine/supervise/supervise.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -198,6 +200,34 @@ static int end_what_is_left(const struct deck *deck, const struct incarnation *b
 	return 0;
 }
 
+static int find_live(struct store *store, void *context, struct error *err)
+{
+	char **title = context;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (store_list(store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count && !*title; i++)
+		if (!rows.rows[i].damage && place_is_live(&rows.rows[i].run))
+			*title = visible(rows.rows[i].title);
+	return 0;
+}
+
+/* What runs here would be another host's from then on. */
+static int check_ordinary(struct deck *deck, struct error *err)
+{
+	cleanup_free char *title = NULL;
+	if (supervise_is_running(deck))
+		return error_set(err, ERROR_BUSY,
+				 "a supervisor of this machine has %s: end it first (agentdeck "
+				 "supervise --status)",
+				 deck->paths.state);
+	if (deck_each_profile(deck, find_live, &title, err) < 0)
+		return -1;
+	return title ? error_set(err, ERROR_BUSY,
+				 "session '%s' runs without a main program: stop it first", title)
+		     : 0;
+}
+
 static int read_before(const struct deck *deck, struct incarnation *ret, struct error *err)
 {
 	return incarnation_read(deck->paths.state, ret, err) < 0 ? -1 : 0;
@@ -210,6 +240,8 @@ int takeover(struct deck *deck, const struct takeover_order *order, struct fs_lo
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	if (read_before(deck, &first, err) < 0 || take_lock(deck, &first, &lock, err) < 0 ||
 	    read_before(deck, &before, err) < 0)
+		return -1;
+	if (!before.host && check_ordinary(deck, err) < 0)
 		return -1;
 	const int wait_s = incarnation_wait_s(&before, order->is_fenced);
 	if (wait_s == INCARNATION_UNKNOWN)
