@@ -78,6 +78,17 @@ static void a_beat_stays_in_its_file(void **state UNUSED)
 	assert_int_equal(before.st_size, after.st_size);
 }
 
+static void what_is_not_known_is_not_here(void **state UNUSED)
+{
+	struct incarnation incarnation = of_here();
+	assert_true(incarnation_is_here(&incarnation));
+	incarnation.pid_namespace = NULL;
+	assert_false(incarnation_is_here(&incarnation));
+	incarnation = of_here();
+	incarnation.boot_id = NULL;
+	assert_false(incarnation_is_here(&incarnation));
+}
+
 static void a_successor_waits_until_the_other_is_proven_gone(void **state UNUSED)
 {
 	const struct incarnation none = { 0 };
@@ -157,6 +168,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_late_changes_nothing_of_its_successor,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_beat_stays_in_its_file, set_up, tear_down),
+		cmocka_unit_test(what_is_not_known_is_not_here),
 		cmocka_unit_test(a_successor_waits_until_the_other_is_proven_gone),
 		cmocka_unit_test_setup_teardown(a_process_of_another_incarnation_changes_nothing,
 						set_up, tear_down),

@@ -59,6 +59,13 @@ def state_of(pid):
     return None
 
 
+def blocks(pid, number):
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            return any(line.startswith("SigBlk") and int(line.split()[1], 16) >> (number - 1) & 1 for line in file)
+    return False
+
+
 def below(pid):
     """All descendants."""
     return [one for child in children(pid) for one in [child, *below(child)]]
@@ -306,6 +313,27 @@ def case_a_record_that_proves_nothing_is_respected(home):
     other = subprocess.run(["agentdeck", "supervise", "--main"], env=home.environment, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
     expect(other.returncode == 1 and b"--fenced" in other.stderr, f"{other}")
     Main(home).end()
+
+
+def case_a_short_grace_and_one_of_no_main_program_are_refused(home):
+    for words in (["--main", "--grace", "4"], ["--grace", "5"]):
+        refused = subprocess.run(["agentdeck", "supervise", *words], env=home.environment, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        expect(refused.returncode == 64 and b"grace" in refused.stderr, f"{refused}")
+
+
+def case_a_signal_ends_a_wait(home):
+    first = Main(home, fenced=False)
+    first.kill()
+    home.note(boot_id=OTHER_BOOT)
+    for number in (signal.SIGUSR1, signal.SIGTERM):
+        with subprocess.Popen(["unshare", *USER, *NAMESPACES, "--", "agentdeck", "supervise", "--main"], env=home.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            pid = wait_for(lambda: children(process.pid), "no PID 1")[0]
+            # From its start on: PID 1 loses a signal that it does not wait for.
+            wait_for(lambda: blocks(pid, number), "it does not wait for the signal")
+            os.kill(pid, number)
+            process.wait(timeout=DEADLINE_S)
+            expect(process.returncode == 0, f"{number}: {process.returncode}: {process.stderr.read()}")
+    expect(home.record()["boot_id"] == OTHER_BOOT, "it took over")
 
 
 def case_one_that_was_replaced_ends_its_agents(home):

@@ -38,7 +38,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static const struct options defaults = { .grace = 25 };
+enum { USUAL_GRACE_S = 25 };
 
 /* The configuration and the program itself may have changed. */
 static int begin_anew(struct app *app, struct error *err)
@@ -221,8 +221,9 @@ static int cmd_supervise(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "one of --install, --uninstall, --status, --guard, --unguard and "
 				 "--main, not several");
-	if (!given->main && (given->incarnation || given->fenced))
-		return error_set(err, ERROR_USAGE, "--incarnation and --fenced need --main");
+	if (!given->main && (given->incarnation || given->fenced || given->grace))
+		return error_set(err, ERROR_USAGE,
+				 "--incarnation, --fenced and --grace need --main");
 	if (app->operands.count)
 		return error_set(err, ERROR_USAGE, "only --guard and --unguard take a user");
 	if (given->install)
@@ -232,11 +233,13 @@ static int cmd_supervise(struct app *app, struct error *err)
 	if (given->status)
 		return show_status(app, err);
 	if (given->main)
-		return main_run(&app->deck,
-				&(struct main_order){ .name = given->incarnation,
-						      .grace_ms = given->grace * 1000,
-						      .is_fenced = given->fenced },
-				err);
+		return main_run(
+			&app->deck,
+			&(struct main_order){
+				.name = given->incarnation,
+				.grace_ms = (given->grace ? given->grace : USUAL_GRACE_S) * 1000,
+				.is_fenced = given->fenced },
+			err);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr,
 			"Supervising the sessions below %s until Ctrl-C. To have the service manager do it: "
@@ -253,7 +256,6 @@ const struct command command_supervise = {
 	.arguments = "[USER]",
 	.summary = "restart sessions that end, also after a reboot",
 	OWN_OPTIONS,
-	.defaults = &defaults,
 	.instead = instead,
 	/* A supervisor that executes itself again must not miss signals that arrive meanwhile. */
 	.flags = KEEPS_SIGNALS | NEEDS_DECK | HAS_JSON,

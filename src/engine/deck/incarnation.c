@@ -148,8 +148,9 @@ char *incarnation_mark(const struct incarnation *incarnation)
 bool incarnation_is_here(const struct incarnation *incarnation)
 {
 	const struct machine_stamp here = machine_stamp();
-	return streq(or_empty(incarnation->boot_id), or_empty(here.boot_id)) &&
-	       streq(or_empty(incarnation->pid_namespace), or_empty(here.pid_namespace));
+	return !is_empty(here.boot_id) && !is_empty(here.pid_namespace) &&
+	       streq(or_empty(incarnation->boot_id), here.boot_id) &&
+	       streq(or_empty(incarnation->pid_namespace), here.pid_namespace);
 }
 
 int incarnation_wait_s(const struct incarnation *before, bool is_fenced)

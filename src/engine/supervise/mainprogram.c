@@ -117,7 +117,9 @@ static void on_request(int fd UNUSED, uint32_t events UNUSED, void *context)
 	struct errand *errand = context;
 	cleanup_error struct error err = { 0 };
 	loop_remove(TAKE_PTR(errand->source));
-	if (start_for(errand, &err) == 0)
+	if (errand->owner->is_ending)
+		(void)error_set(&err, ERROR_UNAVAILABLE, "the main program ends");
+	else if (start_for(errand, &err) == 0)
 		return;
 	log_warning("a request was not carried out: %s", or_empty(err.message));
 	drop_errand(errand);
@@ -326,9 +328,20 @@ static void on_child(int signal_number UNUSED, void *context UNUSED)
 	/* The loop woke up: reap() runs before its next wait. */
 }
 
+static const int signals[] = { SIGTERM, SIGINT, SIGUSR1, SIGHUP };
+
+/* They wait until they are asked for: PID 1 would lose them. */
+static void block_signals(void)
+{
+	sigset_t mask;
+	(void)sigemptyset(&mask);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		(void)sigaddset(&mask, signals[i]);
+	(void)sigprocmask(SIG_BLOCK, &mask, NULL);
+}
+
 static int add_sources(struct main_program *program, struct error *err)
 {
-	static const int signals[] = { SIGTERM, SIGINT, SIGUSR1, SIGHUP };
 	struct loop_source *source;
 	if (loop_add_signal(program->loop, SIGCHLD, on_child, program, &source, err) < 0)
 		return -1;
@@ -397,6 +410,7 @@ int main_run(struct deck *deck, const struct main_order *order, struct error *er
 	};
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	const struct takeover_order wanted = { order->name, order->is_fenced };
+	block_signals();
 	takeover_close_to_others(deck);
 	int r = takeover(deck, &wanted, &lock, &program.now, err);
 	if (r != TAKEOVER_DONE)

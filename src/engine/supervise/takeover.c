@@ -150,6 +150,7 @@ static int await_end(struct deck *deck, const struct incarnation *before, int wa
 		 or_empty(before->machine));
 	if (loop_add_signal(loop, SIGTERM, on_signal, &wait, &source, err) < 0 ||
 	    loop_add_signal(loop, SIGINT, on_signal, &wait, &source, err) < 0 ||
+	    loop_add_signal(loop, SIGUSR1, on_signal, &wait, &source, err) < 0 ||
 	    loop_add_timer(loop, clock_ms(), on_look, &wait, &wait.timer, err) < 0)
 		return -1;
 	const int r = loop_run(loop, err);
