@@ -21,7 +21,8 @@
 
 enum {
 	BEAT_MS = 10000,
-	PAUSE_MS = 1000, /* before the supervisor starts again; doubles up to MOST_PAUSE_MS */
+	/* before the supervisor starts again; doubles up to MOST_PAUSE_MS, until it ran that long */
+	PAUSE_MS = 1000,
 	MOST_PAUSE_MS = 60000,
 	LAST_MS = 1000, /* of the grace, for what is left when the agents have ended */
 	SOFT_MS = 5000, /* for agents whose state directory does not answer */
@@ -47,6 +48,7 @@ struct main_program {
 	int listener;
 	struct loop_source *requests, *beat, *pause, *limit, *reaper;
 	struct errand *errands;
+	int64_t begun_ms; /* the supervisor */
 	int64_t pause_ms, alive_ms, beat_ms; /* alive: the last beat that was written */
 	int64_t end_ms;
 	size_t resting;
@@ -248,6 +250,8 @@ static void on_supervisor_end(const struct child_result *result, const struct er
 	}
 	cleanup_free char *words = result ? child_last_words(result) : xstrdup(failure->message);
 	log_error("the supervisor ended and starts again: %s", words);
+	if (clock_ms() - program->begun_ms >= MOST_PAUSE_MS)
+		program->pause_ms = PAUSE_MS;
 	(void)loop_add_timer(program->loop, clock_ms() + program->pause_ms, start_supervisor,
 			     program, &program->pause, NULL);
 	program->pause_ms = program->pause_ms * 2 < MOST_PAUSE_MS ? program->pause_ms * 2
@@ -259,6 +263,7 @@ static void start_supervisor(void *context)
 	struct main_program *program = context;
 	loop_remove(TAKE_PTR(program->pause));
 	program->has_supervisor = true;
+	program->begun_ms = clock_ms();
 	start(program, (const char *const[]){ "supervise", NULL }, on_supervisor_end);
 }
 
