@@ -57,6 +57,7 @@ COVERS=(
 	"src/engine/screen/recipient|tests/unit/test-deliver-terminal.c tests/unit/test-permit.c"
 	"src/base/spawner|tests/unit/test-main.py"
 	"src/engine/supervise/mainprogram|tests/unit/test-main.py"
+	"src/engine/supervise/lease|tests/unit/test-main.py"
 	"src/engine/supervise/takeover|tests/unit/test-main.py"
 	"src/engine/supervise/|tests/persistence/test-supervise.c"
 	"src/engine/terminal/bell|tests/unit/test-wall.bash"

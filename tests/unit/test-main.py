@@ -346,6 +346,59 @@ def case_one_that_was_replaced_ends_its_agents(home):
     expect(home.record()["id"] == OTHER_BOOT, "it changed the other's record")
 
 
+def case_the_lease_ends_the_agents_of_a_main_program_that_hangs(home):
+    main = Main(home, fenced=False, is_first=False)
+    main.launch()
+    main.running()
+    server = main.server()
+    os.kill(main.pid, signal.SIGSTOP)
+    home.note(id=OTHER_BOOT)
+    wait_for(lambda: state_of(server) in (None, "Z"), "the agent runs on")
+    os.kill(main.pid, signal.SIGCONT)
+    expect(main.wait() == 1, f"it ended otherwise: {main.said()}")
+
+
+def keeper_of(main):
+    """The child that has executed nothing."""
+    def look():
+        for pid in children(main.pid):
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{pid}/cmdline", "rb") as own, open(f"/proc/{main.pid}/cmdline", "rb") as its:
+                    if own.read() == its.read():
+                        return pid
+        return None
+    return wait_for(look, "no keeper")
+
+
+def case_without_its_keeper_a_main_program_ends_its_agents(home):
+    main = Main(home, fenced=False, is_first=False)
+    main.launch()
+    main.running()
+    server = main.server()
+    os.kill(keeper_of(main), signal.SIGKILL)
+    expect(main.wait() == 1, f"it ended otherwise: {main.said()}")
+    expect(state_of(server) in (None, "Z"), "the agent runs on")
+
+
+def case_a_killed_renewer_is_followed_by_another(home):
+    main = Main(home, fenced=False)
+    keeper = keeper_of(main)
+    renewer = wait_for(lambda: children(keeper), "no renewer")[0]
+    before = home.beat()
+    os.kill(renewer, signal.SIGKILL)
+    wait_for(lambda: (now := children(keeper)) and now != [renewer] and home.beat() != before, "no other renewer")
+    main.end()
+
+
+def case_the_keeper_ends_what_a_killed_main_program_ran(home):
+    main = Main(home, fenced=False, is_first=False)
+    main.launch()
+    main.running()
+    server, ours = main.server(), home.record()["id"]
+    main.kill()
+    wait_for(lambda: state_of(server) in (None, "Z") and not marked(ours), "the agent runs on")
+
+
 def case_it_needs_no_user_no_machine_id_and_no_writable_root(home):
     if os.geteuid() != 0:
         raise Skipped("root")

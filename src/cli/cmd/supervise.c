@@ -261,18 +261,3 @@ const struct command command_supervise = {
 	.flags = KEEPS_SIGNALS | NEEDS_DECK | HAS_JSON,
 	.run = cmd_supervise,
 };
-
-/* A file system that does not answer holds up this process, and not the main program. */
-static int cmd_beat(struct app *app, struct error *err)
-{
-	return main_beat(&app->deck, app->operands.items[0], err);
-}
-
-const struct command command_beat = {
-	.name = "beat",
-	.kind = COMMAND_INTERNAL,
-	.arguments = "ID",
-	.summary = "say in the state directory that its main program lives (it calls this)",
-	.flags = NEEDS_DECK,
-	.run = cmd_beat,
-};

@@ -9,6 +9,7 @@
 #include "base/spawner.h"
 #include "engine/deck/incarnation.h"
 #include "engine/place/alive.h"
+#include "engine/supervise/lease.h"
 #include "engine/supervise/takeover.h"
 
 #include <errno.h>
@@ -20,7 +21,6 @@
 #include <sys/stat.h>
 
 enum {
-	BEAT_MS = 10000,
 	/* before the supervisor starts again; doubles up to MOST_PAUSE_MS, until it ran that long */
 	PAUSE_MS = 1000,
 	MOST_PAUSE_MS = 60000,
@@ -46,13 +46,13 @@ struct main_program {
 	struct incarnation now;
 	struct loop *loop;
 	int listener;
-	struct loop_source *requests, *beat, *pause, *limit, *reaper;
+	struct loop_source *requests, *pause, *limit, *reaper;
+	struct loop_source *keeper; /* of the lease (lease.h) */
 	struct errand *errands;
 	int64_t begun_ms; /* the supervisor */
-	int64_t pause_ms, alive_ms, beat_ms; /* alive: the last beat that was written */
-	int64_t end_ms;
+	int64_t pause_ms, end_ms;
 	size_t resting;
-	bool is_ending, has_supervisor, is_beating;
+	bool is_ending, has_supervisor;
 };
 
 /* ---- what is started for others --------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static void on_connection(int fd, uint32_t events UNUSED, void *context)
 
 static void finish(struct main_program *program)
 {
-	if (!program->has_supervisor && !program->resting && !program->is_beating)
+	if (!program->has_supervisor && !program->resting)
 		loop_exit(program->loop, MAIN_ENDED);
 }
 
@@ -267,66 +267,13 @@ static void start_supervisor(void *context)
 	start(program, (const char *const[]){ "supervise", NULL }, on_supervisor_end);
 }
 
-/* ---- the lease -------------------------------------------------------------------------------- */
-
-static void plan_beat(struct main_program *program);
-
-static void on_beaten(const struct child_result *result, const struct error *failure UNUSED,
-		      void *context)
-{
-	struct main_program *program = context;
-	program->is_beating = false;
-	if (result && result->exit_status == MAIN_REPLACED) {
-		loop_exit(program->loop, MAIN_LOST);
-		return;
-	}
-	/* It counts from before the write, because a successor may have seen it since then. */
-	if (result && result->exit_status == 0)
-		program->alive_ms = program->beat_ms;
-	if (program->is_ending)
-		finish(program);
-	else
-		plan_beat(program);
-}
-
-static void on_beat(void *context)
-{
-	struct main_program *program = context;
-	loop_remove(TAKE_PTR(program->beat));
-	if (clock_ms() - program->alive_ms >= INCARNATION_LEASE_S * 1000) {
-		loop_exit(program->loop, MAIN_LOST);
-		return;
-	}
-	if (!program->is_beating) {
-		program->is_beating = true;
-		program->beat_ms = clock_ms();
-		start(program, (const char *const[]){ "beat", program->now.id, NULL }, on_beaten);
-	}
-	/* One that does not come back must not hide the end of the lease. */
-	(void)loop_add_timer(program->loop, program->alive_ms + INCARNATION_LEASE_S * 1000, on_beat,
-			     program, &program->beat, NULL);
-}
-
-static void plan_beat(struct main_program *program)
-{
-	loop_remove(TAKE_PTR(program->beat));
-	(void)loop_add_timer(program->loop, program->beat_ms + BEAT_MS, on_beat, program,
-			     &program->beat, NULL);
-}
-
-int main_beat(const struct deck *deck, const char *id, struct error *err)
-{
-	cleanup_incarnation struct incarnation now = { 0 };
-	const int r = incarnation_read(deck->paths.state, &now, err);
-	if (r < 0)
-		return -1;
-	if (r == INCARNATION_NONE || !streq(now.id, id))
-		return MAIN_REPLACED;
-	const int said = incarnation_say(deck->paths.state, id, now.beat + 1, err);
-	return said == INCARNATION_NONE ? MAIN_REPLACED : said;
-}
-
 /* ---- the beginning, and after it all ---------------------------------------------------------- */
+
+static void on_keeper_end(void *context)
+{
+	const struct main_program *program = context;
+	loop_exit(program->loop, MAIN_LOST);
+}
 
 static void on_child(int signal_number UNUSED, void *context UNUSED)
 {
@@ -426,14 +373,17 @@ int main_run(struct deck *deck, const struct main_order *order, struct error *er
 		return error_set(err, ERROR_CHILD, "%s/" INCARNATION_FILE " changed at once",
 				 deck->paths.state);
 	(void)setenv(INCARNATION_MARK, program.now.id, true);
+	struct process_id keeper = { 0 };
+	if (!order->is_fenced && lease_keep(deck->paths.state, &program.now, &keeper, err) < 0)
+		return -1;
 	if (spawner_listen(deck->spawner, &program.listener, err) < 0 ||
 	    loop_new(&program.loop, err) < 0 || add_sources(&program, err) < 0)
 		return -1;
+	if (keeper.pid &&
+	    loop_add_end(program.loop, &keeper, on_keeper_end, &program, &program.keeper, err) != 0)
+		return error_set(err, ERROR_CHILD, "the keeper of the lease was killed at once");
 	log_info("main program of host %s, incarnation %s (%s)", program.now.host, program.now.id,
 		 or_empty(order->name));
-	program.alive_ms = program.beat_ms = clock_ms();
-	if (!order->is_fenced)
-		plan_beat(&program);
 	start_supervisor(&program);
 	loop_ready(program.loop, "Main program");
 	r = loop_run(program.loop, err);

@@ -23,7 +23,3 @@ struct main_order {
  * ERROR_TIMEOUT: the state directory could not be written for so long that another one may take it;
  * everything here was ended. */
 int main_run(struct deck *deck, const struct main_order *order, struct error *err);
-
-/* Say that the main program of this id lives.  MAIN_REPLACED: another one has the state directory. */
-enum { MAIN_REPLACED = 3 };
-int main_beat(const struct deck *deck, const char *id, struct error *err);
