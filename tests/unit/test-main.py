@@ -13,12 +13,13 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-DEADLINE_S, ORPHANS, STRANGER = 60, 5, 54321
+DEADLINE_S, ORPHANS, CONNECTIONS, STRANGER = 60, 5, 64, 54321
 NAMESPACES = ["--pid", "--fork", "--mount", "--mount-proc", "--kill-child"]
 USER = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
 OTHER_BOOT = "11111111-2222-4333-8444-555555555555"
@@ -397,6 +398,24 @@ def case_the_keeper_ends_what_a_killed_main_program_ran(home):
     server, ours = main.server(), home.record()["id"]
     main.kill()
     wait_for(lambda: state_of(server) in (None, "Z") and not marked(ours), "the agent runs on")
+
+
+def case_connections_that_ask_nothing_are_dropped(home):
+    main = Main(home, is_first=False)
+    with contextlib.ExitStack() as stack:
+        for _ in range(2 * CONNECTIONS):
+            one = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            one.setblocking(False)
+            try:
+                one.connect(home.record()["runtime"] + "/main.sock")
+            except BlockingIOError:
+                break
+        # It waits for its turn.
+        main.launch()
+        main.running()
+        held = os.listdir(f"/proc/{main.pid}/fd")
+        expect(len(held) < 2 * CONNECTIONS, f"it holds {len(held)} descriptors")
+    main.end()
 
 
 def case_it_needs_no_user_no_machine_id_and_no_writable_root(home):

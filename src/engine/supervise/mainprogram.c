@@ -24,8 +24,10 @@ enum {
 	/* before the supervisor starts again; doubles up to MOST_PAUSE_MS, until it ran that long */
 	PAUSE_MS = 1000,
 	MOST_PAUSE_MS = 60000,
-	LAST_MS = 1000, /* of the grace, for what is left when the agents have ended */
-	SOFT_MS = 5000, /* for agents whose state directory does not answer */
+	ASK_MS = 5000,    /* for a connection to say what it wants */
+	ERRANDS_MAX = 64, /* at once: more wait */
+	LAST_MS = 1000,   /* of the grace, for what is left when the agents have ended */
+	SOFT_MS = 5000,   /* for agents whose state directory does not answer */
 	HARD_MS = 10000,
 };
 
@@ -35,8 +37,8 @@ enum { MAIN_ENDED, MAIN_LOST };
 struct errand {
 	struct main_program *owner;
 	int fd;
-	struct loop_source *source; /* until it is asked for */
-	pid_t pid;                  /* 0: it is not */
+	struct loop_source *source, *limit; /* until it is asked for */
+	pid_t pid;                          /* 0: it is not */
 	struct errand *next;
 };
 
@@ -49,6 +51,7 @@ struct main_program {
 	struct loop_source *requests, *pause, *limit, *reaper;
 	struct loop_source *keeper; /* of the lease (lease.h) */
 	struct errand *errands;
+	size_t errand_count;
 	int64_t begun_ms; /* the supervisor */
 	int64_t pause_ms, end_ms;
 	size_t resting;
@@ -60,6 +63,7 @@ struct main_program {
 static void errand_free(struct errand *errand)
 {
 	loop_remove(errand->source);
+	loop_remove(errand->limit);
 	(void)close(errand->fd);
 	free(errand);
 }
@@ -70,6 +74,9 @@ static void drop_errand(struct errand *errand)
 	while (*at != errand)
 		at = &(*at)->next;
 	*at = errand->next;
+	errand->owner->errand_count--;
+	if (errand->owner->requests)
+		(void)loop_set_io(errand->owner->requests, EPOLLIN, NULL);
 	errand_free(errand);
 }
 
@@ -119,6 +126,7 @@ static void on_request(int fd UNUSED, uint32_t events UNUSED, void *context)
 	struct errand *errand = context;
 	cleanup_error struct error err = { 0 };
 	loop_remove(TAKE_PTR(errand->source));
+	loop_remove(TAKE_PTR(errand->limit));
 	if (errand->owner->is_ending)
 		(void)error_set(&err, ERROR_UNAVAILABLE, "the main program ends");
 	else if (start_for(errand, &err) == 0)
@@ -127,17 +135,28 @@ static void on_request(int fd UNUSED, uint32_t events UNUSED, void *context)
 	drop_errand(errand);
 }
 
+static void on_late(void *context)
+{
+	drop_errand(context);
+}
+
 static void on_connection(int fd, uint32_t events UNUSED, void *context)
 {
 	struct main_program *program = context;
-	for (int one = spawner_accept(fd); one >= 0; one = spawner_accept(fd)) {
+	int one;
+	while (program->errand_count < ERRANDS_MAX && (one = spawner_accept(fd)) >= 0) {
 		struct errand *errand = xcalloc(1, sizeof(*errand));
 		*errand = (struct errand){ .owner = program, .fd = one, .next = program->errands };
 		program->errands = errand;
+		program->errand_count++;
 		const struct loop_io io = { one, EPOLLIN, on_request, errand };
-		if (loop_add_io(program->loop, &io, &errand->source, NULL) < 0)
+		if (loop_add_io(program->loop, &io, &errand->source, NULL) < 0 ||
+		    loop_add_timer(program->loop, clock_ms() + ASK_MS, on_late, errand,
+				   &errand->limit, NULL) < 0)
 			drop_errand(errand);
 	}
+	if (program->errand_count == ERRANDS_MAX)
+		(void)loop_set_io(program->requests, 0, NULL);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */
