@@ -89,6 +89,7 @@ static bool take_beat(struct lease *lease)
 	(void)close(lease->beats);
 	lease->beats = -1;
 	(void)waitpid(lease->renewer, NULL, 0);
+	clock_pause_until(clock_ms() + AGAIN_MS);
 	return true;
 }
 
