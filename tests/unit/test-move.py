@@ -137,10 +137,18 @@ def steps_of(session, move):
     return [("near", step("leave")), ("both", None), ("near", step("let-go")), ("far", step("take"))]
 
 
+def parcel_of(hosts, session, move):
+    return hosts.run("session", "export", session, "-").stdout
+
+
+def arrive(hosts, session, move, parcel, *words):
+    """The import at the other end, as agentdeck does it."""
+    return hosts.run("-H", "gpu1", "session", "import", "-", "--move", move, *words, input=parcel)
+
+
 def do_step(hosts, session, move, end, words):
     if end == "both":
-        parcel = hosts.run("session", "export", session, "-").stdout
-        done = hosts.run("-H", "gpu1", "session", "import", "-", "--move", move, input=parcel)
+        done = arrive(hosts, session, move, parcel_of(hosts, session, move))
     else:
         done = hosts.run(*(("-H", "gpu1") if end == "far" else ()), *words)
     expect(done.returncode == 0, done)
@@ -219,6 +227,38 @@ def case_a_host_that_is_down_changes_nothing(hosts):
     refused(hosts, UNREACHABLE, "gpu1", "session", "move", "api", "--to", "gpu1")
     expect(here(hosts, "list")[0]["move"] is None, "it cannot be started")
     expect(hosts.run("start", "api").returncode == 0, "it does not start")
+
+
+def edit(home, session, **members):
+    """Of a manifest, by hand; a member of an object has its name behind "__"."""
+    [path] = [name for name in glob.glob(f"{home}/*/*/instance.json") if session in content(name).decode()]
+    manifest = json.loads(content(path))
+    for name, value in members.items():
+        above, _, member = name.rpartition("__")
+        (manifest[above] if above else manifest)[member] = value
+    hosts_of.write(path, json.dumps(manifest, indent=1))
+
+
+def say(home, conversation, words):
+    """Something more in a transcript, as its agent writes it."""
+    [path] = conversation_of(home, conversation)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps({"type": "user", "sessionId": conversation, "message": {"role": "user", "content": words}}) + "\n")
+
+
+def case_a_return_takes_no_other_conversation(hosts):
+    session, conversation = add(settle(hosts))
+    _, other = add(hosts, "other")
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it does not move")
+    [before], [there_] = conversation_of(hosts.near, other), conversation_of(hosts.far, conversation)
+    kept = content(before)
+    # The session there has the conversation of another one, which was continued.
+    hosts_of.write(os.path.join(os.path.dirname(there_), os.path.basename(before)), kept.decode())
+    say(hosts.far, other, "said there")
+    edit(hosts.far, session, conversation__session_id=other)
+    refused(hosts, 1, "session 'other'", "session", "move", "gpu1:api", "--to", "local")
+    expect(states(hosts, session) == ("moved", "none"), states(hosts, session))
+    expect(content(before) == kept, "the conversation of another session was replaced")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/transcript/holder.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/once.h"
 #include "engine/export/entry.h"
@@ -74,9 +75,14 @@ static int begin_there(struct arrival *arrival, const struct known_session *sess
 	const struct move *move = &instance->move;
 	if (!move_blocks(move->state) || move->state == MOVE_LEAVING || move->state == MOVE_OTHER)
 		return fail_here(session, err);
+	if (!streq(instance->agent, entry->parcel->agent))
+		return error_set(err, ERROR_EXISTS, "session %s is one of %s there, and not of %s",
+				 session->id, instance->agent, entry->parcel->agent);
 	arrival->order.directory = instance_launch_directory(instance);
 	entry->config_home = xstrdup_or_null(instance->conversation.config_home);
-	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0)
+	entry->self = session;
+	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0 ||
+	    entry_check_owners(entry, &arrival->known, err) < 0)
 		return -1;
 	instance->move.was_here |= move->state == MOVE_MOVED;
 	return save(arrival, MOVE_ARRIVING, err);
@@ -120,6 +126,25 @@ static void take_changes(struct arrival *arrival)
 	replace_string(&instance->conversation.transcript_path, NULL);
 }
 
+/* What is here of its conversation may be replaced: no agent has it open. */
+static int check_alone(struct arrival *arrival, struct error *err)
+{
+	struct operation *operation = &arrival->operation;
+	const struct entry *entry = &arrival->entry;
+	struct process_id holder;
+	operation->agent = entry->agent;
+	if (pack_check_holders(operation, err) < 0)
+		return -1;
+	if (!entry->home || !entry->parcel->session_id ||
+	    holder_find(entry->agent, entry->home, entry->parcel->session_id,
+			&(struct holder_skip){ 0 }, &holder) != 0)
+		return 0;
+	return error_set(err, ERROR_EXISTS,
+			 "process %d has conversation %s there, and agentdeck did not start it: "
+			 "end that agent first",
+			 (int)holder.pid, entry->parcel->session_id);
+}
+
 static int bring_conversation(struct arrival *arrival, struct error *err)
 {
 	struct entry *entry = &arrival->entry;
@@ -127,7 +152,7 @@ static int bring_conversation(struct arrival *arrival, struct error *err)
 	entry->wish.id = arrival->operation.instance->id;
 	if (!entry->parcel->number)
 		return 0;
-	if (entry_check_disk(entry, &is_there, err) < 0)
+	if (check_alone(arrival, err) < 0 || entry_check_disk(entry, &is_there, err) < 0)
 		return -1;
 	return is_there ? 0 : entry_plant(arrival->deck, arrival->file, entry, err);
 }
@@ -161,10 +186,12 @@ int arrive_session(struct deck *deck, const struct unpack_file *file,
 	const struct known_session *session = known_find(&arrival.known, arrival.entry.parcel->id);
 	if (is_done(session, order->move))
 		return deck_load(deck, session->base, ret, err);
-	if ((session ? begin_there(&arrival, session, err) : begin_new(&arrival, err)) < 0 ||
-	    bring_conversation(&arrival, err) < 0)
+	if ((session ? begin_there(&arrival, session, err) : begin_new(&arrival, err)) < 0)
 		return -1;
+	/* It is asked for by the conversation that it has now. */
 	take_changes(&arrival);
+	if (bring_conversation(&arrival, err) < 0)
+		return -1;
 	/* Asked again: it may have been given up before this had the lock. */
 	if (check_wanted(&arrival, err) < 0 || save(&arrival, MOVE_READY, err) < 0)
 		return -1;

@@ -51,11 +51,13 @@ static bool has_conversation(const struct known_session *session, const char *se
 }
 
 static const struct known_session *by_conversation(const struct known *known,
-						   const struct parcel *parcel)
+						   const struct entry *entry)
 {
+	const struct parcel *parcel = entry->parcel;
 	for (size_t i = 0; parcel->session_id && i < known->count; i++) {
 		const struct known_session *session = known->sessions + i;
-		if (session->instance && streq(session->instance->agent, parcel->agent) &&
+		if (session != entry->self && session->instance &&
+		    streq(session->instance->agent, parcel->agent) &&
 		    has_conversation(session, parcel->session_id))
 			return session;
 	}
@@ -116,13 +118,15 @@ static bool is_latest(const struct parcel *parcel)
 int entry_check_owners(const struct entry *entry, const struct known *known, struct error *err)
 {
 	const struct parcel *parcel = entry->parcel;
-	const struct known_session *owner = by_conversation(known, parcel);
+	const struct known_session *owner = by_conversation(known, entry);
 	const struct known_session *same = by_origin(known, entry->origin);
 	if (!same && entry->kind == ENTRY_RESTORE && parcel->imported_from)
 		same = by_origin(known, parcel->imported_from);
 	if (!owner && (entry->kind == ENTRY_RESTORE || is_latest(parcel)))
 		owner = same ? same : known_find(known, parcel->id);
-	if (owner && owner->instance)
+	if (same == entry->self)
+		same = NULL;
+	if (owner && owner != entry->self && owner->instance)
 		return fail_owned(entry, owner, err);
 	/* One without a conversation may come again after its removal. */
 	return same && same->instance && !same->is_removed ? fail_imported(same, err) : 0;

@@ -28,9 +28,10 @@ struct entry {
 	char *origin, *directory, *launch, *home;
 	char *place; /* of its conversation, below the home; NULL: none comes along */
 	char *id;    /* of the session, which has its conversation in its own place; or NULL */
-	char *config_home; /* its agent's home; NULL: that of this command */
-	bool is_replaced;  /* its tree is not here: it works in the repository */
-	bool is_rehomed;   /* the home that its agent had cannot be used: it has the usual one */
+	char *config_home;                /* its agent's home; NULL: that of this command */
+	const struct known_session *self; /* it comes into this one; NULL: into a new one */
+	bool is_replaced;                 /* its tree is not here: it works in the repository */
+	bool is_rehomed; /* the home that its agent had cannot be used: it has the usual one */
 };
 void entry_clear(struct entry *entry);
 #define cleanup_entry CLEANUP(entry_clear)
@@ -48,7 +49,7 @@ int entry_settle(struct deck *deck, const struct unpack_file *file,
 
 /* All sessions.  ERROR_CORRUPT: one cannot be read, and may have any conversation. */
 int entry_find_owners(const struct deck *deck, struct known *ret, struct error *err);
-/* ERROR_EXISTS: one of these is this session, or has its conversation. */
+/* ERROR_EXISTS: one of these, which is not `self`, is this session, or has its conversation. */
 int entry_check_owners(const struct entry *entry, const struct known *known, struct error *err);
 
 /* Whether its conversation is in its place already.  ERROR_EXISTS: another one of this id is on

@@ -7,6 +7,7 @@
 #include "base/machine.h"
 #include "driver/archive/archive.h"
 #include "driver/transcript/shelf.h"
+#include "engine/conversation/conversation.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
@@ -358,6 +359,24 @@ static void log_exported(const struct load *load)
 {
 	const char *id = load->count ? load->parcels.items[0].session_id : NULL;
 	log_info("exported: %s", id ? id : load->count ? "the latest of its place" : "none");
+}
+
+int pack_check_holders(const struct operation *operation, struct error *err)
+{
+	CLEANUP(conversation_holder_clear) struct conversation_holder holder = { 0 };
+	const struct instance *instance = operation->instance;
+	if (conversation_find_holder(operation->deck, instance, operation->agent, &holder, err) < 0)
+		return -1;
+	if (holder.holding == HOLDING_NOTHING)
+		return 0;
+	cleanup_free char *title = visible(holder.title);
+	cleanup_free char *hint = hint_named(
+		holder.profile ? holder.profile : operation->deck->profile, holder.id);
+	return error_set(err, ERROR_INVALID,
+			 "session '%s' (%s)%s%s has the conversation of session %s open: stop it "
+			 "first, with agentdeck session stop %s",
+			 title, holder.id, holder.host ? " on " : "", or_empty(holder.host),
+			 instance->id, hint);
 }
 
 int pack_check(struct operation *operation, struct error *err)

@@ -40,6 +40,10 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
  * operation has its agent.  Errors as of pack_session(). */
 int pack_check(struct operation *operation, struct error *err);
 
+/* ERROR_INVALID: another session has its conversation open, or has picked it.  The operation has
+ * its agent. */
+int pack_check_holders(const struct operation *operation, struct error *err);
+
 /* The whole deck: the sessions of all profiles, config.toml and the user's own agents.  It
  * leaves out the trash, containers and trees. */
 struct pack_deck_order {
