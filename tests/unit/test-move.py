@@ -143,7 +143,7 @@ def parcel_of(hosts, session, move):
 
 def arrive(hosts, session, move, parcel, *words):
     """The import at the other end, as agentdeck does it."""
-    return hosts.run("-H", "gpu1", "session", "import", "-", "--move", move, *words, input=parcel)
+    return hosts.run("-H", "gpu1", "session", "import", "-", "--move", move, "--session", session, "--from", "near", *words, input=parcel)
 
 
 def do_step(hosts, session, move, end, words):
@@ -239,6 +239,10 @@ def edit(home, session, **members):
     hosts_of.write(path, json.dumps(manifest, indent=1))
 
 
+def says(done, words):
+    expect(done.returncode != 0 and words.encode() in done.stderr, f"{words}: {done}")
+
+
 def say(home, conversation, words):
     """Something more in a transcript, as its agent writes it."""
     [path] = conversation_of(home, conversation)
@@ -259,6 +263,20 @@ def case_a_return_takes_no_other_conversation(hosts):
     refused(hosts, 1, "session 'other'", "session", "move", "gpu1:api", "--to", "local")
     expect(states(hosts, session) == ("moved", "none"), states(hosts, session))
     expect(content(before) == kept, "the conversation of another session was replaced")
+
+
+def case_the_other_end_chooses_no_session_of_ours(hosts):
+    session, conversation = add(settle(hosts))
+    other, _ = add(hosts, "other")
+    hosts.settings("[hosts.gpu1]\n[hosts.gpu2]\n")
+    expect(hosts.run("session", "move", "api", "--to", "gpu2").returncode == 0, "it does not move")
+    refused(hosts, 1, "was moved to gpu2", "session", "move", "gpu1:api", "--to", "local")
+    expect(states(hosts, session) == ("moved", "none"), states(hosts, session))
+    expect(hosts.run("session", "move", "gpu2:api", "--to", "local").returncode == 0, "it does not come back")
+    # Another session than the one that was asked for.
+    move = str(uuid.uuid4())
+    do_step(hosts, session, move, *steps_of(session, move)[0])
+    says(arrive(hosts, other, move, parcel_of(hosts, session, move)), f"sent session {session} instead of {other}")
 
 
 if __name__ == "__main__":

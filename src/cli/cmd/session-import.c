@@ -6,7 +6,7 @@
 #include "model/session/naming.h"
 
 struct options {
-	const char *directory, *title, *group, *move;
+	const char *directory, *title, *group, *move, *session, *from;
 };
 
 static const struct command_option options[] = {
@@ -17,6 +17,8 @@ static const struct command_option options[] = {
 	  TO_TEXT(group) },
 	{ 0, "move", "ID", "of agentdeck session move, which calls this", TO_TEXT(move),
 	  .is_hidden = true },
+	{ 0, "session", "ID", "the session that moves", TO_TEXT(session), .is_hidden = true },
+	{ 0, "from", "HOST", "the end that it moves from", TO_TEXT(from), .is_hidden = true },
 	{ 0 },
 };
 
@@ -30,9 +32,13 @@ static int cmd_session_import(struct app *app, struct error *err)
 		.title = given->title,
 		.group = given->group,
 		.move = given->move,
+		.session = given->session,
+		.from = given->from,
 	};
-	if (given->move && !naming_is_uuid(given->move))
-		return error_set(err, ERROR_USAGE, "--move takes the id of a move: a UUID");
+	if (given->move && (!naming_is_uuid(given->move) || !given->session || !given->from))
+		return error_set(err, ERROR_USAGE,
+				 "--move takes the id of a move, a UUID, and needs --session and "
+				 "--from");
 	if (unpack_session(&app->deck, &order, &made, err) < 0)
 		return -1;
 	struct json_object *object = json_of_instance(&app->deck, made);

@@ -254,7 +254,8 @@ static int start_import(const struct mover *mover, int source, struct child *ret
 	cleanup_strvec struct strvec argv = { 0 };
 	add_words(mover, &mover->to,
 		  (const char *const[]){ "session", "import", ARCHIVE_STANDARD, "--move",
-					 mover->move, "--json", NULL },
+					 mover->move, "--session", mover->id, "--from",
+					 mover->from.shown, "--json", NULL },
 		  &argv);
 	if (given->path)
 		strvec_push_array(&argv, (const char *const[]){ "--directory", given->path, NULL });
@@ -309,6 +310,21 @@ static int give_back(const struct mover *mover, struct error *why, struct error 
 	return error_move(err, why);
 }
 
+/* Another machine says which session it gives away.  One of ours comes back only from where it is. */
+static int check_return(const struct mover *mover, const struct answer *there, struct error *err)
+{
+	cleanup_free char *host = visible(json_get_string(there->object, "move_host", ""));
+	cleanup_free char *title = visible(json_get_string(there->object, "title", ""));
+	const enum move_state state = state_of(there);
+	if (there->status != 0 || !mover->from.remote || !move_blocks(state) ||
+	    streq(host, mover->from.shown))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "session '%s' (%s) %s %s, and comes only from there, not from %s", title,
+			 mover->id, state == MOVE_MOVED ? "was moved to" : "is moving to or from",
+			 host, mover->from.shown);
+}
+
 static int send_it(const struct mover *mover, struct error *err)
 {
 	cleanup_answer struct answer exported = { 0 }, imported = { 0 }, there = { 0 };
@@ -320,6 +336,8 @@ static int send_it(const struct mover *mover, struct error *err)
 		return 0;
 	if (is_unknown(there.status))
 		(void)fail_answer(&mover->to, &there, &why);
+	else if (check_return(mover, &there, &why) < 0)
+		return give_back(mover, &why, err);
 	else if (transfer(mover, &exported, &imported, err) < 0)
 		return -1;
 	else if (exported.status == 0 && imported.status == 0)

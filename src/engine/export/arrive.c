@@ -51,12 +51,11 @@ static int fail_here(const struct known_session *session, struct error *err)
 static int save(struct arrival *arrival, enum move_state state, struct error *err)
 {
 	struct instance *instance = arrival->operation.instance;
-	move_set(&instance->move, state, arrival->order.move, arrival->file->parcels.host,
-		 clock_wall_us());
+	move_set(&instance->move, state, arrival->order.move, arrival->order.from, clock_wall_us());
 	if (operation_save(&arrival->operation, err) < 0)
 		return -1;
 	log_info("move %s: %s from %s", arrival->order.move, move_state_words[state],
-		 or_empty(arrival->file->parcels.host));
+		 arrival->order.from);
 	return 0;
 }
 
@@ -94,7 +93,7 @@ static int begin_new(struct arrival *arrival, struct error *err)
 	struct entry *entry = &arrival->entry;
 	const struct move move = { .state = MOVE_ARRIVING,
 				   .id = (char *)(uintptr_t)arrival->order.move,
-				   .host = arrival->file->parcels.host };
+				   .host = (char *)(uintptr_t)arrival->order.from };
 	cleanup_instance struct instance *made = NULL;
 	bool is_there;
 	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0 ||
@@ -181,6 +180,10 @@ int arrive_session(struct deck *deck, const struct unpack_file *file,
 		.order = *order,
 		.entry = { .kind = ENTRY_MOVE, .parcel = &file->parcels.items[0] },
 	};
+	/* The other end chooses no session of ours. */
+	if (!streq(arrival.entry.parcel->id, order->session))
+		return error_set(err, ERROR_INVALID, "%s sent session %s instead of %s",
+				 order->from, arrival.entry.parcel->id, order->session);
 	if (check_wanted(&arrival, err) < 0 || entry_find_owners(deck, &arrival.known, err) < 0)
 		return -1;
 	const struct known_session *session = known_find(&arrival.known, arrival.entry.parcel->id);

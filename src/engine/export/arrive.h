@@ -11,11 +11,11 @@
 #include "engine/deck/deck.h"
 #include "engine/export/unpack-file.h"
 
-/* The session out of a file on its way in, with order->move: MOVE_ARRIVING, and MOVE_READY when the
- * whole of it is on disk.  It has the id that it had.  One that left this host continues where it
- * was: in its own directory, with its own title.  ERROR_EXISTS: another session has its id or its
- * conversation.  Other errors as of unpack_session().  After an error it is as before, or
- * MOVE_ARRIVING: it cannot be started.  *ret is the caller's. */
+/* The session order->session out of a file on its way in, with order->move: MOVE_ARRIVING, and
+ * MOVE_READY when the whole of it is on disk.  It has the id that it had.  One that left this host
+ * continues where it was: in its own directory, with its own title.  ERROR_EXISTS: another session
+ * has its id or its conversation.  Other errors as of unpack_session().  After an error it is as
+ * before, or MOVE_ARRIVING: it cannot be started.  *ret is the caller's. */
 int arrive_session(struct deck *deck, const struct unpack_file *file,
 		   const struct unpack_order *order, struct instance **ret, struct error *err);
 

@@ -13,6 +13,8 @@ struct unpack_order {
 	const char *title;     /* the same */
 	const char *group;     /* the same */
 	const char *move;      /* the id of the move that it arrives with (arrive.h); or NULL */
+	/* Of a move: the session that has to be in the file, and the end that it comes from */
+	const char *session, *from;
 	/* "OLD=NEW": what was in the directory OLD is in NEW here.  NULL: all is where it was.
 	 * Borrowed */
 	const struct strvec *moves;
