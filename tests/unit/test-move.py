@@ -279,5 +279,14 @@ def case_the_other_end_chooses_no_session_of_ours(hosts):
     says(arrive(hosts, other, move, parcel_of(hosts, session, move)), f"sent session {session} instead of {other}")
 
 
+def case_a_session_whose_conversation_is_not_known_stays(hosts):
+    settle(hosts)
+    done = hosts.run("add", hosts.path + "/work", "-t", "codex", "--agent", "codex", "--json")
+    session = json.loads(done.stdout)["id"]
+    edit(hosts.near, session, last_used_at="2026-04-14T09:08:01.000Z")
+    refused(hosts, 1, "it is not known which conversation it has", "session", "move", "codex", "--to", "gpu1")
+    expect(states(hosts, session) == ("none", None), states(hosts, session))
+
+
 if __name__ == "__main__":
     sys.exit(hosts_of.main(globals()))

@@ -337,10 +337,15 @@ static int check_run(struct operation *operation, const struct pack_order *order
 }
 
 /* Nothing may be lost with the session: it has been used, and its conversation is not known. */
+static bool may_lose(const struct instance *instance, bool has_conversation)
+{
+	return !has_conversation && !instance->conversation.session_id && instance->last_used_at;
+}
+
 static int check_removal(const struct instance *instance, const struct load *load,
 			 struct error *err)
 {
-	if (load->count > 0 || instance->conversation.session_id || !instance->last_used_at)
+	if (!may_lose(instance, load->count > 0))
 		return 0;
 	return error_set(err, ERROR_INVALID,
 			 "it is not known which conversation it has, so the file would have none: "
@@ -387,10 +392,14 @@ int pack_check(struct operation *operation, struct error *err)
 	cleanup_transcript struct transcript file = { 0 };
 	bool runs;
 	(void)location_settle_home(operation->deck, instance, operation->agent);
-	return check_run(operation, &order, &runs, err) < 0 ||
-			       find(instance, operation->agent, place, &file, err) < 0
-		       ? -1
-		       : 0;
+	if (check_run(operation, &order, &runs, err) < 0 ||
+	    find(instance, operation->agent, place, &file, err) < 0)
+		return -1;
+	if (!may_lose(instance, file.path))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "it is not known which conversation it has, so that would stay here: "
+			 "agentdeck session check says more");
 }
 
 /* What another host has, or is to get, is not packed as this one's: both could start it. */
