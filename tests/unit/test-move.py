@@ -265,6 +265,30 @@ def case_a_return_takes_no_other_conversation(hosts):
     expect(content(before) == kept, "the conversation of another session was replaced")
 
 
+def pick(hosts, conversation):
+    """In an agent of another session, its user picks this conversation."""
+    expect(hosts.run("start", "taker").returncode == 0, "it does not start")
+    expect(hosts.run("send", "taker", "/resume " + conversation).returncode == 0, "send")
+    hosts_of.wait_for(lambda: (here(hosts, "show", "taker")["shares"] or {}).get("session_id") == conversation, "it is not picked")
+
+
+def case_a_session_stays_while_another_one_has_its_conversation(hosts):
+    session, conversation = add(settle(hosts))
+    add(hosts, "taker")
+    pick(hosts, conversation)
+    refused(hosts, 1, "session 'taker'", "session", "move", "api", "--to", "gpu1")
+    expect(states(hosts, session) == ("none", None), states(hosts, session))
+    # And it does not come back to one.
+    expect(hosts.run("session", "stop", "taker").returncode == 0, "stop")
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it does not move")
+    pick(hosts, conversation)
+    say(hosts.far, conversation, "said there")
+    refused(hosts, 1, "session 'taker'", "session", "move", "gpu1:api", "--to", "local")
+    expect(b"said there" not in content(conversation_of(hosts.near, conversation)[0]), "a conversation that is open was replaced")
+    expect(hosts.run("session", "stop", "taker").returncode == 0, "stop")
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "it does not come back")
+
+
 def case_the_other_end_chooses_no_session_of_ours(hosts):
     session, conversation = add(settle(hosts))
     other, _ = add(hosts, "other")

@@ -393,6 +393,7 @@ int pack_check(struct operation *operation, struct error *err)
 	bool runs;
 	(void)location_settle_home(operation->deck, instance, operation->agent);
 	if (check_run(operation, &order, &runs, err) < 0 ||
+	    pack_check_holders(operation, err) < 0 ||
 	    find(instance, operation->agent, place, &file, err) < 0)
 		return -1;
 	if (!may_lose(instance, file.path))
