@@ -312,5 +312,39 @@ def case_a_session_whose_conversation_is_not_known_stays(hosts):
     expect(states(hosts, session) == ("none", None), states(hosts, session))
 
 
+def case_a_late_import_replaces_nothing(hosts):
+    session, conversation = add(settle(hosts))
+    words = content(conversation_of(hosts.near, conversation)[0])
+    late, move = str(uuid.uuid4()), str(uuid.uuid4())
+    do_step(hosts, session, late, *steps_of(session, late)[0])
+    parcel = parcel_of(hosts, session, late)
+    expect(hosts.run("session", "move", session, "--step", "back", "--id", late).returncode == 0, "back")
+    for end, step in steps_of(session, move)[:3]:
+        do_step(hosts, session, move, end, step)
+    says(arrive(hosts, session, late, parcel), "is late")
+    expect(check_invariant(hosts, session, conversation, words) == ("moved", "ready"), states(hosts, session))
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it is not taken")
+
+
+def case_a_move_that_was_given_up_stays_so(hosts):
+    session, conversation = add(settle(hosts))
+    late, never = str(uuid.uuid4()), str(uuid.uuid4())
+    # Nothing of it came there before it was given up.
+    do_step(hosts, session, never, *steps_of(session, never)[0])
+    parcel = parcel_of(hosts, session, never)
+    expect(hosts.run("session", "move", session, "--step", "back", "--id", never).returncode == 0, "back")
+    says(hosts.run("-H", "gpu1", "session", "move", session, "--step", "drop", "--id", never), "no session")
+    says(arrive(hosts, session, never, parcel), "was given up")
+    # Its copy could not be removed, and the next one takes the place of that.
+    for end, step in steps_of(session, late)[:2]:
+        do_step(hosts, session, late, end, step)
+    parcel = parcel_of(hosts, session, late)
+    expect(hosts.run("session", "move", session, "--step", "back", "--id", late).returncode == 0, "back")
+    expect(states(hosts, session) == ("none", "ready"), states(hosts, session))
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it does not move")
+    says(arrive(hosts, session, late, parcel), "was given up")
+    expect(states(hosts, session) == ("moved", "arrived"), states(hosts, session))
+
+
 if __name__ == "__main__":
     sys.exit(hosts_of.main(globals()))

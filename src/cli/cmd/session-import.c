@@ -6,7 +6,7 @@
 #include "model/session/naming.h"
 
 struct options {
-	const char *directory, *title, *group, *move, *session, *from;
+	const char *directory, *title, *group, *move, *session, *from, *instead;
 };
 
 static const struct command_option options[] = {
@@ -19,6 +19,7 @@ static const struct command_option options[] = {
 	  .is_hidden = true },
 	{ 0, "session", "ID", "the session that moves", TO_TEXT(session), .is_hidden = true },
 	{ 0, "from", "HOST", "the end that it moves from", TO_TEXT(from), .is_hidden = true },
+	{ 0, "instead", "ID", "the move that it may replace", TO_TEXT(instead), .is_hidden = true },
 	{ 0 },
 };
 
@@ -34,6 +35,7 @@ static int cmd_session_import(struct app *app, struct error *err)
 		.move = given->move,
 		.session = given->session,
 		.from = given->from,
+		.instead = given->instead,
 	};
 	if (given->move && (!naming_is_uuid(given->move) || !given->session || !given->from))
 		return error_set(err, ERROR_USAGE,

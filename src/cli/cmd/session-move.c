@@ -12,6 +12,7 @@
 #include "base/machine.h"
 #include "driver/archive/archive.h"
 #include "engine/deck/hint.h"
+#include "engine/deck/once.h"
 #include "engine/export/arrive.h"
 #include "model/host/remote.h"
 #include "model/session/naming.h"
@@ -51,6 +52,9 @@ static int do_step(struct app *app, struct error *err)
 	enum move_step which;
 	if (!move_step_parse(given->step, &which) || !given->id || !naming_is_uuid(given->id))
 		return error_set(err, ERROR_USAGE, "--step takes a step, and --id its move");
+	/* An import of this move may still be on its way, also where nothing is yet. */
+	if (which == MOVE_STEP_DROP && once_refuse(&app->deck, given->id, err) < 0)
+		return -1;
 	if (app_resolve(app, app->operands.items[0], &app->rows, &row, err) < 0)
 		return -1;
 	const struct move_order order = {
@@ -248,7 +252,8 @@ static int finish(struct child *child, struct answer *ret, struct error *err)
 	return 0;
 }
 
-static int start_import(const struct mover *mover, int source, struct child *ret, struct error *err)
+static int start_import(const struct mover *mover, const char *instead, int source,
+			struct child *ret, struct error *err)
 {
 	const struct options *given = mover->app->options;
 	cleanup_strvec struct strvec argv = { 0 };
@@ -257,6 +262,8 @@ static int start_import(const struct mover *mover, int source, struct child *ret
 					 mover->move, "--session", mover->id, "--from",
 					 mover->from.shown, "--json", NULL },
 		  &argv);
+	if (instead)
+		strvec_push_array(&argv, (const char *const[]){ "--instead", instead, NULL });
 	if (given->path)
 		strvec_push_array(&argv, (const char *const[]){ "--directory", given->path, NULL });
 	if (given->title)
@@ -268,9 +275,10 @@ static int start_import(const struct mover *mover, int source, struct child *ret
 		     : r;
 }
 
-/* From one end to the other through a pipe.  The import believes only a whole file. */
-static int transfer(const struct mover *mover, struct answer *exported, struct answer *imported,
-		    struct error *err)
+/* From one end to the other through a pipe.  The import believes only a whole file.  instead: the
+ * move that the session there was seen in. */
+static int transfer(const struct mover *mover, const char *instead, struct answer *exported,
+		    struct answer *imported, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	struct child from, to;
@@ -283,7 +291,7 @@ static int transfer(const struct mover *mover, struct answer *exported, struct a
 		return r < 0 ? -1
 			     : error_set(err, ERROR_UNAVAILABLE, "%s is not there any more",
 					 argv.items[0]);
-	if (start_import(mover, from.output, &to, err) < 0) {
+	if (start_import(mover, instead, from.output, &to, err) < 0) {
 		child_abandon(&from);
 		return -1;
 	}
@@ -338,7 +346,8 @@ static int send_it(const struct mover *mover, struct error *err)
 		(void)fail_answer(&mover->to, &there, &why);
 	else if (check_return(mover, &there, &why) < 0)
 		return give_back(mover, &why, err);
-	else if (transfer(mover, &exported, &imported, err) < 0)
+	else if (transfer(mover, json_get_string(there.object, "move_id", NULL), &exported,
+			  &imported, err) < 0)
 		return -1;
 	else if (exported.status == 0 && imported.status == 0)
 		return 0;

@@ -59,7 +59,36 @@ static int save(struct arrival *arrival, enum move_state state, struct error *er
 	return 0;
 }
 
-/* It left this host, or an earlier move of it was cut: it comes into that session. */
+static int check_wanted(const struct arrival *arrival, struct error *err)
+{
+	return once_is_refused(arrival->deck, arrival->order.move)
+		       ? error_set(err, ERROR_INVALID, "move %s was given up", arrival->order.move)
+		       : 0;
+}
+
+static bool is_done(const struct move *move, const char *id)
+{
+	return streq(or_empty(move->id), id) &&
+	       (move->state == MOVE_READY || move->state == MOVE_ARRIVED);
+}
+
+/* The session came to another state than the one that this move has seen: it is the late import of
+ * a move that was given up.  After this, one of the move that it replaces is late. */
+static int replace_move(struct arrival *arrival, const struct move *move, struct error *err)
+{
+	const char *id = or_empty(move->id);
+	if (streq(id, arrival->order.move))
+		return 0;
+	if (!streq(id, or_empty(arrival->order.instead)))
+		return error_set(err, ERROR_INVALID,
+				 "move %s is late: the session is in move %s there by now",
+				 arrival->order.move, id);
+	return move->state == MOVE_MOVED ? 0 : once_refuse(arrival->deck, id, err);
+}
+
+/* It left this host, or an earlier move of it was cut: it comes into that session.  ARRIVE_DONE: it
+ * did. */
+enum { ARRIVE_DONE = 1 };
 static int begin_there(struct arrival *arrival, const struct known_session *session,
 		       struct error *err)
 {
@@ -72,8 +101,15 @@ static int begin_there(struct arrival *arrival, const struct known_session *sess
 		return -1;
 	struct instance *instance = arrival->operation.instance;
 	const struct move *move = &instance->move;
+	/* Asked again under the lock, as what follows: it may have been given up before. */
+	if (check_wanted(arrival, err) < 0)
+		return -1;
+	if (is_done(move, arrival->order.move))
+		return ARRIVE_DONE;
 	if (!move_blocks(move->state) || move->state == MOVE_LEAVING || move->state == MOVE_OTHER)
 		return fail_here(session, err);
+	if (replace_move(arrival, move, err) < 0)
+		return -1;
 	if (!streq(instance->agent, entry->parcel->agent))
 		return error_set(err, ERROR_EXISTS, "session %s is one of %s there, and not of %s",
 				 session->id, instance->agent, entry->parcel->agent);
@@ -156,20 +192,6 @@ static int bring_conversation(struct arrival *arrival, struct error *err)
 	return is_there ? 0 : entry_plant(arrival->deck, arrival->file, entry, err);
 }
 
-static int check_wanted(const struct arrival *arrival, struct error *err)
-{
-	return once_is_refused(arrival->deck, arrival->order.move)
-		       ? error_set(err, ERROR_INVALID, "move %s was given up", arrival->order.move)
-		       : 0;
-}
-
-static bool is_done(const struct known_session *session, const char *move)
-{
-	const struct instance *instance = session ? session->instance : NULL;
-	return instance && !session->is_removed && streq(or_empty(instance->move.id), move) &&
-	       (instance->move.state == MOVE_READY || instance->move.state == MOVE_ARRIVED);
-}
-
 int arrive_session(struct deck *deck, const struct unpack_file *file,
 		   const struct unpack_order *order, struct instance **ret, struct error *err)
 {
@@ -187,15 +209,18 @@ int arrive_session(struct deck *deck, const struct unpack_file *file,
 	if (check_wanted(&arrival, err) < 0 || entry_find_owners(deck, &arrival.known, err) < 0)
 		return -1;
 	const struct known_session *session = known_find(&arrival.known, arrival.entry.parcel->id);
-	if (is_done(session, order->move))
-		return deck_load(deck, session->base, ret, err);
-	if ((session ? begin_there(&arrival, session, err) : begin_new(&arrival, err)) < 0)
+	const int r = session ? begin_there(&arrival, session, err) : begin_new(&arrival, err);
+	if (r < 0)
 		return -1;
+	if (r == ARRIVE_DONE) {
+		*ret = TAKE_PTR(arrival.operation.instance);
+		return 0;
+	}
 	/* It is asked for by the conversation that it has now. */
 	take_changes(&arrival);
 	if (bring_conversation(&arrival, err) < 0)
 		return -1;
-	/* Asked again: it may have been given up before this had the lock. */
+	/* Asked again: a new session was not locked before. */
 	if (check_wanted(&arrival, err) < 0 || save(&arrival, MOVE_READY, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(arrival.operation.instance);
@@ -275,9 +300,6 @@ int move_session(struct deck *deck, const struct move_order *order, enum move_st
 		return 0;
 	log_info("move %s: %s: %s -> %s", order->id, move_step_name(order->step),
 		 move_state_words[move->state], move_state_words[next]);
-	/* An import of this move may still be on its way. */
-	if (order->step == MOVE_STEP_DROP && once_refuse(deck, order->id, err) < 0)
-		return -1;
 	if (order->step == MOVE_STEP_DROP && next == MOVE_NONE)
 		return drop(&operation, err);
 	cleanup_free char *host = xstrdup_or_null(order->step == MOVE_STEP_LEAVE ? order->host

@@ -15,6 +15,9 @@ struct unpack_order {
 	const char *move;      /* the id of the move that it arrives with (arrive.h); or NULL */
 	/* Of a move: the session that has to be in the file, and the end that it comes from */
 	const char *session, *from;
+	/* Of a move: the one that the session here was last seen in, which it may replace.  NULL:
+	 * there was none */
+	const char *instead;
 	/* "OLD=NEW": what was in the directory OLD is in NEW here.  NULL: all is where it was.
 	 * Borrowed */
 	const struct strvec *moves;
