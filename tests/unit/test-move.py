@@ -346,5 +346,14 @@ def case_a_move_that_was_given_up_stays_so(hosts):
     expect(states(hosts, session) == ("moved", "arrived"), states(hosts, session))
 
 
+def case_a_refusal_of_a_long_conversation_is_said(hosts):
+    session, conversation = add(settle(hosts))
+    say(hosts.near, conversation, "x" * (8 << 20))
+    with open(hosts.far + "/config.toml", "a", encoding="utf-8") as file:
+        file.write("[nothing]\nof = 1\n")
+    refused(hosts, 1, "nothing", "session", "move", "api", "--to", "gpu1")
+    expect(states(hosts, session) == ("none", None), states(hosts, session))
+
+
 if __name__ == "__main__":
     sys.exit(hosts_of.main(globals()))

@@ -17,9 +17,15 @@
 #include "model/host/remote.h"
 #include "model/session/naming.h"
 
+#include <signal.h>
 #include <unistd.h>
 
-enum { STATUS_ABSENT = 2, STATUS_UNREACHABLE = 69, STATUS_UNKNOWN = 70 };
+enum {
+	STATUS_ABSENT = 2,
+	STATUS_UNREACHABLE = 69,
+	STATUS_UNKNOWN = 70,
+	STATUS_UNREAD = 128 + SIGPIPE, /* what it wrote was not read */
+};
 
 struct options {
 	const char *to, *path, *title, *step, *id;
@@ -333,6 +339,15 @@ static int check_return(const struct mover *mover, const struct answer *there, s
 			 host, mover->from.shown);
 }
 
+/* A file that was cut off says less than why that happened, unless its reader did that. */
+static bool is_refusal(const struct answer *imported, const struct answer *exported)
+{
+	return imported->status != 0 && !is_unknown(imported->status) &&
+	       (exported->status == 0 || exported->status == STATUS_UNREAD ||
+		!streq(json_get_string(imported->object, "code", ""),
+		       error_code_name(ERROR_CORRUPT)));
+}
+
 static int send_it(const struct mover *mover, struct error *err)
 {
 	cleanup_answer struct answer exported = { 0 }, imported = { 0 }, there = { 0 };
@@ -351,16 +366,15 @@ static int send_it(const struct mover *mover, struct error *err)
 		return -1;
 	else if (exported.status == 0 && imported.status == 0)
 		return 0;
+	/* One that refuses does not read all of it, which ends the other one by a signal. */
+	else if (is_refusal(&imported, &exported))
+		(void)fail_answer(&mover->to, &imported, &why);
 	else if (is_unknown(imported.status))
 		return fail_answer(&mover->to, &imported, err);
 	else if (is_unknown(exported.status))
 		return fail_answer(&mover->from, &exported, err);
-	/* A file that was cut off says less than why that happened. */
-	else if (exported.status != 0 && streq(json_get_string(imported.object, "code", ""),
-					       error_code_name(ERROR_CORRUPT)))
-		(void)fail_answer(&mover->from, &exported, &why);
 	else
-		(void)fail_answer(&mover->to, &imported, &why);
+		(void)fail_answer(&mover->from, &exported, &why);
 	return give_back(mover, &why, err);
 }
 
