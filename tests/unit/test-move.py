@@ -138,7 +138,7 @@ def steps_of(session, move):
 
 
 def parcel_of(hosts, session, move):
-    return hosts.run("session", "export", session, "-").stdout
+    return hosts.run("session", "export", session, "-", "--move", move).stdout
 
 
 def arrive(hosts, session, move, parcel, *words):
@@ -353,6 +353,19 @@ def case_a_refusal_of_a_long_conversation_is_said(hosts):
         file.write("[nothing]\nof = 1\n")
     refused(hosts, 1, "nothing", "session", "move", "api", "--to", "gpu1")
     expect(states(hosts, session) == ("none", None), states(hosts, session))
+
+
+def case_a_session_that_leaves_is_not_exported(hosts):
+    session, _ = add(settle(hosts))
+    move = str(uuid.uuid4())
+    do_step(hosts, session, move, *steps_of(session, move)[0])
+    file = hosts.path + "/parcel"
+    for more in ((), ("--remove",), ("--move", str(uuid.uuid4()))):
+        refused(hosts, 1, "is not exported: it is moving to gpu1", "session", "export", "api", file, *more)
+    refused(hosts, 64, "exclude each other", "session", "export", "api", file, "--remove", "--move", move)
+    expect(states(hosts, session) == ("leaving", None) and not os.path.exists(file), states(hosts, session))
+    expect(hosts.run("session", "move", "api", "--abandon").returncode == 0, "--abandon")
+    refused(hosts, 1, "was given up", "session", "export", "api", file, "--move", move)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 struct options {
+	const char *move;
 	bool running, removes;
 };
 
@@ -16,6 +17,8 @@ static const struct command_option options[] = {
 	{ 0, "running", NULL, "also while it runs: the last turn may be missing",
 	  TO_FLAG(running) },
 	{ 0, "remove", NULL, "then move the session to the trash here", TO_FLAG(removes) },
+	{ 0, "move", "ID", "of agentdeck session move, which calls this", TO_TEXT(move),
+	  .is_hidden = true },
 	{ 0 },
 };
 
@@ -43,11 +46,14 @@ static int cmd_session_export(struct app *app, struct error *err)
 		.base = row->base,
 		.file = name,
 		.may_run = given->running,
+		.move = given->move,
 		.removes = given->removes,
 	};
 	if (given->running && given->removes)
 		return error_set(err, ERROR_USAGE,
 				 "--remove and --running exclude each other: stop the session");
+	if (given->removes && given->move)
+		return error_set(err, ERROR_USAGE, "--remove and --move exclude each other");
 	if (streq(name, ARCHIVE_STANDARD) && check_output(app, err) < 0)
 		return -1;
 	if (pack_session(&app->deck, &order, &result, err) < 0)

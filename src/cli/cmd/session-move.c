@@ -289,7 +289,8 @@ static int transfer(const struct mover *mover, const char *instead, struct answe
 	cleanup_strvec struct strvec argv = { 0 };
 	struct child from, to;
 	add_words(mover, &mover->from,
-		  (const char *const[]){ "session", "export", mover->id, ARCHIVE_STANDARD, NULL },
+		  (const char *const[]){ "session", "export", mover->id, ARCHIVE_STANDARD, "--move",
+					 mover->move, NULL },
 		  &argv);
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv) };
 	const int r = child_start(&request, &from, err);

@@ -404,11 +404,14 @@ int pack_check(struct operation *operation, struct error *err)
 }
 
 /* What another host has, or is to get, is not packed as this one's: both could start it. */
-static int check_move(const struct operation *operation, struct error *err)
+static int check_move(const struct operation *operation, const char *id, struct error *err)
 {
 	const struct move *move = &operation->instance->move;
-	if (move->state == MOVE_LEAVING || !move_blocks(move->state))
+	const bool is_part = id && move->state == MOVE_LEAVING && streq(or_empty(move->id), id);
+	if (is_part || (!id && !move_blocks(move->state)))
 		return 0;
+	if (!move_blocks(move->state))
+		return error_set(err, ERROR_INVALID, "move %s was given up", id);
 	cleanup_free char *title = visible(operation->instance->title);
 	cleanup_free char *text = move_text(move->state, move->host);
 	return error_set(err, ERROR_INVALID, "session '%s' is not exported: it is %s", title, text);
@@ -421,7 +424,8 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
 	cleanup_load struct load load = { 0 };
 	bool runs = false;
 	if (operation_open_settled(deck, order->base, &operation, err) < 0 ||
-	    operation_find_agent(&operation, err) < 0 || check_move(&operation, err) < 0 ||
+	    operation_find_agent(&operation, err) < 0 ||
+	    check_move(&operation, order->move, err) < 0 ||
 	    check_run(&operation, order, &runs, err) < 0 || add(&operation, &load, err) < 0 ||
 	    (order->removes && check_removal(operation.instance, &load, err) < 0) ||
 	    write_load(&load, order->file, err) < 0)

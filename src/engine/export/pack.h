@@ -19,6 +19,9 @@ struct pack_order {
 	/* the session may run, or its conversation be open outside of agentdeck: its last turn may
 	 * be missing */
 	bool may_run;
+	/* the id of the move that this is a part of: only that packs a session that is leaving.
+	 * NULL: of none */
+	const char *move;
 	bool removes; /* it goes to the trash then; not with may_run */
 };
 
