@@ -368,5 +368,22 @@ def case_a_session_that_leaves_is_not_exported(hosts):
     refused(hosts, 1, "was given up", "session", "export", "api", file, "--move", move)
 
 
+def case_a_return_that_was_cut_is_given_up(hosts):
+    session, conversation = add(settle(hosts))
+    words = content(conversation_of(hosts.near, conversation)[0])
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it does not move")
+    move = str(uuid.uuid4())
+    expect(hosts.run("-H", "gpu1", "session", "move", session, "--step", "leave", "--id", move, "--to", "near").returncode == 0, "leave")
+    edit(hosts.near, session, move__state="arriving", move__id=move, move__was_here=True)
+    expect(states(hosts, session) == ("arriving", "leaving"), states(hosts, session))
+    done = hosts.run("session", "move", "api", "--abandon")
+    expect(done.returncode == 0 and b"gpu1 still has it" in done.stdout, done)
+    expect(check_invariant(hosts, session, conversation, words) == ("moved", "leaving"), states(hosts, session))
+    expect(hosts.run("session", "move", "gpu1:api", "--abandon").returncode == 0, "--abandon there")
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "it does not come back")
+    # What is ready names the end that it came from as the user does, so that this can be asked.
+    expect(here(hosts, "show", "api")["move_host"] == "gpu1", here(hosts, "show", "api"))
+
+
 if __name__ == "__main__":
     sys.exit(hosts_of.main(globals()))

@@ -497,10 +497,9 @@ static int abandon(struct mover *mover, struct error *err)
 			r = must(mover, &mover->from, MOVE_STEP_RECLAIM, err);
 		break;
 	case MOVE_ARRIVING:
-		return error_set(err, ERROR_INVALID,
-				 "not all of session '%s' came from %s: remove it with agentdeck "
-				 "remove %s",
-				 mover->title, mover->host, mover->id);
+		/* The other end still has all of it.  What was here before stays. */
+		r = must(mover, &mover->from, MOVE_STEP_DROP, err);
+		break;
 	case MOVE_NONE:
 	case MOVE_ARRIVED:
 	case MOVE_OTHER:
@@ -513,8 +512,12 @@ static int abandon(struct mover *mover, struct error *err)
 	struct json_object *object = json_success(mover->id, mover->title);
 	json_set_string(object, "moved_to", NULL);
 	json_set_string(object, "move_id", mover->move);
-	return print_done(mover->app, object,
-			  xasprintf("%s: the move is given up, and it can be started here",
+	return print_done(
+		mover->app, object,
+		mover->state == MOVE_ARRIVING
+			? xasprintf("%s: the move is given up, and %s still has it", mover->title,
+				    mover->host)
+			: xasprintf("%s: the move is given up, and it can be started here",
 				    mover->title));
 }
 
