@@ -34,7 +34,7 @@ enum move_state move_state_parse(const char *name);
 /* The part of the manifest. */
 struct move {
 	char *id;   /* of the move, the same at both ends */
-	char *host; /* the other end, as its user calls it; only for people */
+	char *host; /* the other end, as the one that leads the move calls it */
 	enum move_state state;
 	bool was_here; /* it came back to the session that it left: MOVE_STEP_DROP keeps that */
 	int64_t at;    /* when it came to this state; µs since the Epoch */
