@@ -238,8 +238,9 @@ int spawner_take(int fd, struct spawner_request *ret, struct error *err)
 	request.directory = fds[DESCRIPTORS - 1];
 	if (r < 0 || header.version != FORMAT)
 		return error_set(err, ERROR_INVALID, "a request is of another version");
-	for (size_t i = 0; i < DESCRIPTORS; i++)
-		if (fds[i] < 0 && (i < DESCRIPTORS - 1 || header.has_directory))
+	const size_t needed = header.has_directory ? DESCRIPTORS : DESCRIPTORS - 1;
+	for (size_t i = 0; i < needed; i++)
+		if (fds[i] < 0)
 			return error_set(err, ERROR_INVALID, "a request lacks a descriptor");
 	request.new_session = header.new_session;
 	if (read_words(words, &header, &request, err) < 0)

@@ -413,7 +413,7 @@ int store_list(struct store *store, struct store_rows *ret, struct error *err)
 
 int store_load_row(struct store *store, const char *base, struct store_row *ret)
 {
-	struct stored stored;
+	struct stored stored = { 0 };
 	return row_from_manifest(store, base, &stored, ret) == FROM_NOTHING ? STORE_ABSENT : 0;
 }
 
