@@ -1411,6 +1411,24 @@ def case_a_host_that_is_a_black_hole_delays_no_key_of_the_deck(hosts):
     wait_for(lambda: not [process for process in os.listdir("/proc") if process.isdigit() and b"events\0--json" in command_of(int(process)) and hosts.near.encode() in environment_of(process)], "a link outlives the deck")
 
 
+def case_the_deck_outlives_its_program(hosts):
+    """Its file goes while it runs, as in an upgrade."""
+    here = os.path.dirname(shutil.which("agentdeck"))
+    for name in os.listdir(here):
+        if re.fullmatch("agentdeck(-[a-z]+)*", name) and os.path.isfile(f"{here}/{name}"):
+            shutil.copy(f"{here}/{name}", hosts.bin)
+    hosts.there("add", hosts.path + "/work", "-t", "faraway", "--agent", "demo")
+    deck = Deck(hosts)
+    try:
+        deck.wait_for("faraway")
+        os.unlink(hosts.bin + "/agentdeck")
+        hosts.down()
+        deck.wait_for("cannot be listed")
+        expect(deck.lines("faraway"), deck.screen())
+    finally:
+        deck.end()
+
+
 class Echo(threading.Thread):
     """A program there that listens: it answers each caller with its name and what it was sent."""
 

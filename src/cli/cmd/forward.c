@@ -191,8 +191,11 @@ static int start(struct app *app, const struct wish *wish, struct error *err)
 	const struct child_request request = { .argv = (const char *const *)argv.items,
 					       .directory = root,
 					       .new_session = true };
-	if (child_start(&request, &keeper, err) != 0)
-		return -1;
+	const int r = child_start(&request, &keeper, err);
+	if (r != 0)
+		return r < 0 ? -1
+			     : error_set(err, ERROR_UNAVAILABLE, "%s is not there any more",
+					 argv.items[0]);
 	if (read_answer(wish, &keeper, &answer, err) < 0) {
 		child_abandon(&keeper);
 		return -1;

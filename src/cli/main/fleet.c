@@ -486,8 +486,11 @@ static int begin(struct fleet *fleet, struct member *member, struct error *err)
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv) };
 	const int64_t timeout_s = member->remote ? member->remote->timeout_s * TIMEOUTS
 						 : HERE_TIMEOUT_S;
-	if (child_start(&request, &member->child, err) != 0)
-		return -1;
+	const int r = child_start(&request, &member->child, err);
+	if (r != 0)
+		return r < 0 ? -1
+			     : error_set(err, ERROR_UNAVAILABLE, "%s is not there any more",
+					 argv.items[0]);
 	fleet->running++;
 	const struct child *child = &member->child;
 	const struct loop_io output = { child->output, EPOLLIN, on_output, member };

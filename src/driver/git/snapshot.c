@@ -170,8 +170,9 @@ static int run_fetch(const char *repository, const struct snapshot_source *sourc
 		.environment = strvec_argv(&environment),
 		.log = log,
 	};
-	if (child_start(&request, &child, err) != 0)
-		return -1;
+	const int r = child_start(&request, &child, err);
+	if (r != 0)
+		return r < 0 ? -1 : gitcmd_refuse_missing(err);
 	(void)prlimit(child.pid, RLIMIT_FSIZE, &limit, NULL);
 	if (child_finish(&child, clock_ms() + FETCH_MS, &result, err) < 0)
 		return error_prefix(err, "fetch the role");

@@ -310,9 +310,12 @@ static int start(struct link_of_host *link, struct error *err)
 	struct loop *loop = errands->loop;
 	const char *const argv[] = { errands->program,   "--profile", errands->profile, "-H",
 				     link->remote->name, "events",    "--json",         NULL };
-	if (child_start(&(struct child_request){ .argv = argv, .new_session = true }, &link->child,
-			err) != 0)
-		return -1;
+	const struct child_request request = { .argv = argv, .new_session = true };
+	const int r = child_start(&request, &link->child, err);
+	if (r != 0)
+		return r < 0 ? -1
+			     : error_set(err, ERROR_UNAVAILABLE, "program '%s' does not exist",
+					 argv[0]);
 	link->runs = true;
 	const struct child *child = &link->child;
 	const struct loop_io output = { child->output, EPOLLIN, on_output, link };
