@@ -351,6 +351,38 @@ static void a_session_of_another_host_is_named_with_it(void **state UNUSED)
 	}
 }
 
+static void what_is_for_the_line_is_not_for_what_is_chosen(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = ui_new("default");
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names, (const char *const[]){ "local", "gpu1", NULL });
+	list_set_hosts(ui->list, &names);
+	struct item *near = list_add(
+		ui->list, &(struct facts){ .key.id = "id-b", .title = "near", .group = "team" });
+	list_add(ui->list, &(struct facts){ .key = { .host = "gpu1", .id = "id-a" },
+					    .title = "api",
+					    .group = "team" });
+	struct item *far = list_find(ui->list, "gpu1:id-a");
+	/* A group there, while one here is chosen. */
+	list_choose(ui->list, near, true);
+	assert_true(list_select(ui->list, far));
+	list_move(ui->list, -1);
+	check(ui, KEYS('t'), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_string_equal(ui->message, "Changing a group is not possible on another host yet: "
+					 "use agentdeck -H gpu1 group rename.");
+	list_move(ui->list, 1);
+	check(ui, KEYS('i'), "");
+	assert_string_equal(ui->message, "Typing without attaching is not possible on another host "
+					 "yet: use agentdeck -H gpu1 attach.");
+	/* One here, while one there is chosen. */
+	list_choose_none(ui->list);
+	list_choose(ui->list, far, true);
+	assert_true(list_select(ui->list, near));
+	check(ui, KEYS('c'), "form");
+	check(ui, KEYS(escape, 't', '2', enter), "line rename -- id-b near2");
+}
+
 static void what_comes_too_late_or_is_no_question_does_nothing(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make_undecided();
@@ -514,6 +546,7 @@ int main(void)
 		cmocka_unit_test(each_of_several_is_asked_about),
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(a_session_of_another_host_is_named_with_it),
+		cmocka_unit_test(what_is_for_the_line_is_not_for_what_is_chosen),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(what_comes_too_late_is_not_for_another_action),
 		cmocka_unit_test(it_says_what_it_looks_at),

@@ -67,16 +67,10 @@ static void answer(struct ui *ui, enum action action, struct wish *ret)
 		ui_look_at_permission(ui, action, ret);
 }
 
-/* Actions for one session, whatever is chosen. */
-static bool is_for_one(enum action action)
-{
-	return action == ACTION_RENAME || action == ACTION_COMMAND || action == ACTION_TYPE;
-}
-
 /* Each question has its own answer (answer()). */
 static bool takes_several(enum action action)
 {
-	return !is_for_one(action) && action != ACTION_APPROVE && action != ACTION_DENY;
+	return !ui_is_for_one(action) && action != ACTION_APPROVE && action != ACTION_DENY;
 }
 
 static void confirm(struct ui *ui, enum action action)
@@ -118,7 +112,8 @@ static void wait_for_line(struct ui *ui, struct wish *ret)
 static bool begin_group_line(struct ui *ui, enum action action)
 {
 	cleanup_free char *group = list_selected_group(ui->list);
-	if (!group || (action != ACTION_RENAME && action != ACTION_MOVE))
+	if (!group || list_selected_host(ui->list) ||
+	    (action != ACTION_RENAME && action != ACTION_MOVE))
 		return false;
 	const char *slash = strrchr(group, '/');
 	const bool is_name = action == ACTION_RENAME;
@@ -143,7 +138,7 @@ static void rename_group(struct ui *ui, const char *text, struct wish *ret)
 void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 {
 	ui->is_for_group = false;
-	if (is_for_one(action))
+	if (ui_is_for_one(action))
 		list_choose_none(ui->list);
 	strvec_clear(&ui->targets);
 	const struct item *first = ui_add_targets(ui, &ui->targets);

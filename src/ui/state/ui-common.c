@@ -89,6 +89,11 @@ void ui_tell_key(struct ui *ui, const char *text, enum action action, bool is_ba
 	ui_tell(ui, told, is_bad);
 }
 
+bool ui_is_for_one(enum action action)
+{
+	return action == ACTION_RENAME || action == ACTION_COMMAND || action == ACTION_TYPE;
+}
+
 struct item *ui_add_targets(const struct ui *ui, struct strvec *ret)
 {
 	size_t count;

@@ -16,8 +16,8 @@ static const struct {
 	[ACTION_PRUNE] = { "Deleting what was removed", "prune" },
 };
 
-/* The host of the sessions that the next action is for, or of the line under the cursor.
- * *ret_others: do some belong to another one? */
+/* The host of the sessions that are chosen, or of the line under the cursor.  *ret_others: do some
+ * belong to another one? */
 static size_t host_of_targets(struct ui *ui, bool *ret_others)
 {
 	size_t count;
@@ -41,11 +41,13 @@ static void refuse(struct ui *ui, size_t host, const char *what, const char *com
 
 bool ui_is_refused(struct ui *ui, enum action action)
 {
-	bool has_others;
+	bool has_others = false;
 	if (!list_hosts(ui->list))
 		return false;
-	const size_t host = host_of_targets(ui, &has_others);
-	const bool is_group = !list_chosen(ui->list) && !list_selected(ui->list);
+	const bool is_for_line = ui_is_for_one(action) || action == ACTION_NEW;
+	const size_t host = is_for_line ? list_selected_host(ui->list)
+					: host_of_targets(ui, &has_others);
+	const bool is_group = (is_for_line || !list_chosen(ui->list)) && !list_selected(ui->list);
 	const bool names_group = action == ACTION_RENAME || action == ACTION_MOVE;
 	if (host && refusals[action].what)
 		refuse(ui, host, refusals[action].what, refusals[action].command);

@@ -92,6 +92,8 @@ void ui_launch(struct ui *ui, struct wish *ret);
 
 /* The text has the first key of the action for its %s. */
 void ui_tell_key(struct ui *ui, const char *text, enum action action, bool is_bad);
+/* Is it for the session under the cursor, whatever is chosen? */
+bool ui_is_for_one(enum action action);
 /* Append the ids of the chosen sessions, or of the selected one.  Returns the first one, or NULL. */
 struct item *ui_add_targets(const struct ui *ui, struct strvec *ret);
 /* Run these words and the targets.  Nothing is chosen any more. */
