@@ -52,9 +52,11 @@ struct keeper {
 	struct network network;
 	struct child events; /* agentdeck -H HOST events; pid 0: none */
 	struct strbuf text;  /* a line of it that is not whole */
-	char *address;       /* of the run there; NULL: not known, or it does not run */
+	char *address;       /* of the run there; NULL: not known, or it does not run.  By this
+			      * connection: another run can have it after an absence */
 	char *status;        /* of the session, as events has it */
 	bool is_asked, asks_again;
+	bool is_stale; /* the answer that is due is from before the link was lost */
 	unsigned failures;
 	struct caller callers[CALLERS_MAX];
 	size_t count;
@@ -186,27 +188,39 @@ static bool take_address(struct keeper *keeper, const struct json_object *answer
 	return runs || !streq(json_get_string(answer, "desired", ""), "stopped");
 }
 
+/* Several that lost one host do not return at the same moment. */
+static void try_later(struct keeper *keeper)
+{
+	const int64_t pause_ms = (int64_t)RETRY_MS << keeper->failures;
+	(void)loop_set_timer(keeper->retry, clock_ms() + pause_ms + getpid() % RETRY_MS, NULL);
+	keeper->failures += keeper->failures < MOST_DOUBLINGS;
+}
+
 static void on_answer(const struct child_result *result, const struct error *failure UNUSED,
 		      void *context)
 {
 	struct keeper *keeper = context;
 	cleanup_json struct json_object *answer = NULL;
-	keeper->is_asked = false;
+	const bool is_stale = keeper->is_stale;
+	keeper->is_asked = keeper->is_stale = false;
 	if (result && result->exit_status == NOT_FOUND) {
 		end(keeper, "the session or its host is gone");
 		return;
 	}
-	/* Without an answer the link is lost, too. */
-	if (result && result->exit_status == 0 &&
-	    json_parse(strbuf_text(&result->output), result->output.length, "the answer", &answer,
-		       NULL) == 0 &&
-	    !take_address(keeper, answer)) {
+	const bool is_answer = result && result->exit_status == 0 &&
+			       json_parse(strbuf_text(&result->output), result->output.length,
+					  "the answer", &answer, NULL) == 0;
+	if (is_answer && !take_address(keeper, answer)) {
 		end(keeper, "the session was stopped, or has ended");
 		return;
 	}
+	if (!is_answer || is_stale)
+		replace_string(&keeper->address, NULL);
 	settle_callers(keeper);
 	if (keeper->asks_again)
 		ask(keeper);
+	else if (!is_answer && keeper->lines)
+		try_later(keeper);
 }
 
 static void ask(struct keeper *keeper)
@@ -244,7 +258,9 @@ static void take_line(struct keeper *keeper, const char *line)
 		return;
 	if (streq(json_get_string(value, "event", ""), "snapshot_complete")) {
 		keeper->failures = 0;
+		replace_string(&keeper->address, NULL);
 		note_connected(keeper, true);
+		settle_callers(keeper);
 		ask(keeper);
 		return;
 	}
@@ -261,11 +277,11 @@ static void lose_link(struct keeper *keeper)
 	loop_remove(keeper->lines);
 	keeper->lines = NULL;
 	keeper->text.length = 0;
+	keeper->is_stale = keeper->is_asked;
+	keeper->asks_again = false;
+	replace_string(&keeper->address, NULL);
 	note_connected(keeper, false);
-	const int64_t pause_ms = (int64_t)RETRY_MS << keeper->failures;
-	/* Several that lost one host do not return at the same moment. */
-	(void)loop_set_timer(keeper->retry, clock_ms() + pause_ms + getpid() % RETRY_MS, NULL);
-	keeper->failures += keeper->failures < MOST_DOUBLINGS;
+	try_later(keeper);
 }
 
 static void on_lines(int fd, uint32_t events UNUSED, void *context)
@@ -315,6 +331,8 @@ static void on_retry(void *context)
 	struct keeper *keeper = context;
 	if (!keeper->lines)
 		follow(keeper);
+	else if (!keeper->address && keeper->keep->forward->is_connected)
+		ask(keeper);
 	settle_callers(keeper);
 }
 
