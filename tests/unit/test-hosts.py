@@ -1511,6 +1511,38 @@ def case_a_port_of_a_session_leads_there(hosts):
     echo.end()
 
 
+def case_a_caller_waits_without_work_while_its_host_is_silent(hosts):
+    hosts.settings("[hosts.gpu1]\ntimeout = 5\n")
+    hosts.there("launch", hosts.path + "/work", "-t", "api", "-c", "cat")
+    echo, port = Echo(), free_port()
+    expect(hosts.run("forward", "gpu1:api", f"{port}:{echo.port}").returncode == 0, "not forwarded")
+    [keeper] = [process for process in hosts.keepers() if b"keep-forward" in command_of(process).split(b"\0")]
+
+    def ticks():
+        with open(f"/proc/{keeper}/stat", encoding="ascii") as file:
+            return sum(int(word) for word in file.read().rpartition(")")[2].split()[11:13])
+
+    wait_for(lambda: forwards(hosts)[0]["is_connected"], "not connected")
+    for process in hosts.masters():
+        os.kill(process, signal.SIGKILL)
+    stopped = [hosts.sshd.pid, *hosts.children()]
+    for process in stopped:
+        os.kill(process, signal.SIGSTOP)
+    wait_for(lambda: not forwards(hosts)[0]["is_connected"], "the link is not lost")
+    with socket.create_connection(("127.0.0.1", port)) as caller:
+        before = ticks()
+        for _ in range(2):
+            refused(hosts, UNREACHABLE, "unreachable", "-H", "gpu1", "list")
+        expect(ticks() - before < 20, f"{ticks() - before} ticks of the processor")
+        for process in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+        caller.settimeout(2 * DEADLINE_S)
+        caller.sendall(b"hello")
+        expect(caller.recv(100) == b"there hello", "who waited is not led there")
+    echo.end()
+
+
 def case_a_forwarded_port_is_ended(hosts):
     for title in ("api", "web"):
         hosts.there("launch", hosts.path + "/work", "-t", title, "-c", "cat")

@@ -156,7 +156,8 @@ static void settle_callers(struct keeper *keeper)
 {
 	const struct loop_io io = { keeper->listener, EPOLLIN, on_caller, keeper };
 	const bool wants = keeper->count < CALLERS_MAX &&
-			   (keeper->address || !keeper->keep->forward->is_connected);
+			   (keeper->keep->forward->is_connected ? keeper->address != NULL
+								: !keeper->lines);
 	if (wants && !keeper->port)
 		(void)loop_add_io(keeper->loop, &io, &keeper->port, NULL);
 	if (!wants) {
@@ -333,7 +334,9 @@ static void on_retry(void *context)
 		follow(keeper);
 	else if (!keeper->address && keeper->keep->forward->is_connected)
 		ask(keeper);
-	settle_callers(keeper);
+	/* Where the attempt could not even begin, its pause comes first. */
+	if (keeper->lines)
+		settle_callers(keeper);
 }
 
 static void on_network(int fd UNUSED, uint32_t events UNUSED, void *context)
