@@ -1572,6 +1572,24 @@ def case_a_forwarded_port_is_ended(hosts):
     echo.end()
 
 
+def case_a_port_of_another_host_or_profile_is_not_ended(hosts):
+    hosts.settings('[hosts.gpu1]\n[hosts.gpu2]\nssh = "gpu1"\n')
+    hosts.there("launch", hosts.path + "/work", "-t", "api", "-c", "cat")
+    hosts.there("-p", "other", "launch", hosts.path + "/work", "-t", "api", "-c", "cat")
+    echo, ports = Echo(), [free_port() for _ in range(3)]
+    for words, port in zip((["gpu1:api"], ["gpu2:api"], ["-p", "other", "gpu1:api"]), ports):
+        done = hosts.run("forward", *words, f"{port}:{echo.port}")
+        expect(done.returncode == 0, done)
+    refused(hosts, 64, "name the host", "forward", "api", "--stop")
+    expect(len(forwards(hosts)) == 3, "one was ended")
+    expect(hosts.run("forward", "gpu1:api", "--stop").stdout == f"Port {ports[0]} (gpu1:api) is no longer forwarded.\n".encode(), "not ended")
+    expect([one["port"] for one in forwards(hosts)] == sorted(ports[1:]), "another one was ended")
+    expect(hosts.run("forward", "-p", "other", "api", "--stop").stdout == f"Port {ports[2]} (gpu1:api) is no longer forwarded.\n".encode(), "not ended by its profile")
+    expect([one["port"] for one in forwards(hosts)] == [ports[1]], "another one was ended")
+    hosts.there("-p", "other", "stop", "api")
+    echo.end()
+
+
 def case_what_cannot_be_forwarded_is_said(hosts):
     hosts.settings("[hosts.gpu1]\ntimeout = 60\n")  # an attempt that takes a third of it counts as one that is led there
     hosts.there("add", hosts.path + "/work", "-t", "cold", "-c", "cat")

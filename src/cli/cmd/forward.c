@@ -40,6 +40,7 @@ static const struct command_option options[] = {
 struct wish {
 	const struct remote *remote; /* NULL: this machine, or not named */
 	const char *session;         /* NULL: any */
+	const char *profile;         /* NULL: not named */
 	struct forward ports;        /* port 0: any */
 };
 
@@ -47,7 +48,8 @@ static int find_wish(struct app *app, struct wish *ret, struct error *err)
 {
 	const struct remotes *remotes = &app->deck.settings.hosts;
 	const size_t count = app->operands.count;
-	*ret = (struct wish){ .session = count ? app->operands.items[0] : NULL };
+	*ret = (struct wish){ .session = count ? app->operands.items[0] : NULL,
+			      .profile = app->profile };
 	if (app->host && !streq(app->host, REMOTE_HERE) &&
 	    host_find(app, app->host, &ret->remote, err) < 0)
 		return -1;
@@ -56,9 +58,12 @@ static int find_wish(struct app *app, struct wish *ret, struct error *err)
 	return count > 1 ? forward_parse(app->operands.items[1], &ret->ports, err) : 0;
 }
 
+/* A title is of one profile. */
 static bool is_wanted(const struct wish *wish, const struct forward *forward)
 {
-	return (!wish->remote || streq(wish->remote->name, or_empty(forward->remote))) &&
+	const bool names_profile = wish->profile || wish->session;
+	return (!names_profile || streq(or_empty(wish->profile), or_empty(forward->profile))) &&
+	       (!wish->remote || streq(wish->remote->name, or_empty(forward->remote))) &&
 	       (!wish->session || streq(wish->session, or_empty(forward->id)) ||
 		streq(wish->session, or_empty(forward->title))) &&
 	       (!wish->ports.port || wish->ports.port == forward->port);
@@ -131,8 +136,18 @@ static int stop(struct app *app, const struct wish *wish, struct error *err)
 				 "name the session: forward SESSION [PORT] --stop");
 	if (forwards_list(&app->deck, &forwards, err) < 0)
 		return -1;
-	for (size_t i = 0; i < forwards.count; i++)
-		count += is_wanted(wish, &forwards.items[i]);
+	const struct forward *first = NULL;
+	for (size_t i = 0; i < forwards.count; i++) {
+		const struct forward *forward = &forwards.items[i];
+		if (!is_wanted(wish, forward))
+			continue;
+		first = count++ ? first : forward;
+		if (!streq(or_empty(first->remote), or_empty(forward->remote)))
+			return error_set(err, ERROR_USAGE,
+					 "ports of %s on several hosts are forwarded: name the "
+					 "host, as in forward %s:%s --stop",
+					 wish->session, first->remote, wish->session);
+	}
 	if (!count)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "no such port is forwarded: agentdeck forward --list shows them");
@@ -146,7 +161,8 @@ static int stop(struct app *app, const struct wish *wish, struct error *err)
 			cleanup_json struct json_object *object = json_of_forward(forward);
 			print_json_element(object, at++);
 		} else {
-			say("Port %d is no longer forwarded.", (int)forward->port);
+			say("Port %d (%s:%s) is no longer forwarded.", (int)forward->port,
+			    forward->remote, forward->title ? forward->title : forward->id);
 		}
 	}
 	if (app->json)
