@@ -1411,6 +1411,33 @@ def case_a_host_that_is_a_black_hole_delays_no_key_of_the_deck(hosts):
     wait_for(lambda: not [process for process in os.listdir("/proc") if process.isdigit() and b"events\0--json" in command_of(int(process)) and hosts.near.encode() in environment_of(process)], "a link outlives the deck")
 
 
+def case_a_host_that_is_slower_than_the_typing_gets_the_last_search(hosts):
+    hosts.settings("[hosts.gpu1]\ntimeout = 60\n")
+    for title, run in (("nearby", lambda *words: hosts.run(*words).stdout), ("faraway", hosts.there)):
+        run("launch", hosts.path + "/work", "-t", title, "--agent", "demo", "-m", "remember this")
+        wait_for(lambda: b"remember" in run("output", title), f"{title} has no reply")
+
+    def searches():
+        return [name for name in os.listdir("/proc") if name.isdigit() and b"gpu1\0search\0--json" in command_of(name) and hosts.near.encode() in environment_of(name)]
+
+    deck = Deck(hosts)
+    try:
+        deck.wait(lambda: deck.lines("nearby") and deck.lines("faraway"), "a session is not shown")
+        stopped = hosts.masters()
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        deck.type("/", *"re")
+        wait_for(searches, "the host is not asked")
+        deck.type(*"member")
+        deck.wait(lambda: any("in its reply" in line for line in deck.lines("nearby")), "a reply here is not found")
+        expect(not any("in its reply" in line for line in deck.lines("faraway")) and searches(), deck.screen())
+        for process in stopped:
+            os.kill(process, signal.SIGCONT)
+        deck.wait(lambda: any("in its reply" in line for line in deck.lines("faraway")), "a reply there is not found")
+    finally:
+        deck.end()
+
+
 def case_the_deck_outlives_its_program(hosts):
     """Its file goes while it runs, as in an upgrade."""
     here = os.path.dirname(shutil.which("agentdeck"))

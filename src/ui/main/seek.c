@@ -10,7 +10,7 @@ struct seek {
 	struct loop_source *timer;
 	bool is_waiting, is_running;
 	unsigned number; /* of the search that was looked for last */
-	bool *asked;     /* the hosts that look now: a slow one gets the next search only */
+	bool *asked;     /* the hosts that look now: a slow one gets the last search then */
 };
 
 /* A search on another host, which delays none here. */
@@ -37,15 +37,25 @@ static void on_found(const struct child_result *result, const struct error *fail
 	seek_settle(seek);
 }
 
+static void look_there(struct seek *seek, size_t host);
+
 static void on_found_there(const struct child_result *result, const struct error *failure UNUSED,
 			   void *context)
 {
 	cleanup_free struct far_search *search = context;
 	struct seek *seek = search->seek;
+	const struct ui *ui = seek->errands->ui;
 	seek->asked[search->host] = false;
-	if (search->number != seek->errands->ui->searches || !result || result->exit_status != 0)
+	/* It was slower than the typing.  A search that is due asks it anyway. */
+	if (search->number != ui->searches) {
+		if (!is_due(seek) && !is_empty(ui->search) &&
+		    list_host(ui->list, search->host)->condition == HOST_THERE)
+			look_there(seek, search->host);
 		return;
-	list_search_replies(seek->errands->ui->list, search->host, strbuf_text(&result->output));
+	}
+	if (!result || result->exit_status != 0)
+		return;
+	list_search_replies(ui->list, search->host, strbuf_text(&result->output));
 	*seek->errands->is_changed = true;
 }
 
