@@ -1438,6 +1438,19 @@ def case_a_host_that_is_slower_than_the_typing_gets_the_last_search(hosts):
         deck.end()
 
 
+def case_the_deck_takes_nothing_from_the_second_name_of_a_host(hosts):
+    hosts.settings('[hosts.gpu1]\n[hosts.gpu2]\nssh = "gpu1"\n')
+    hosts.there("add", hosts.path + "/work", "-t", "faraway", "--agent", "demo")
+    hosts.run("host", "check")
+    deck = Deck(hosts)
+    try:
+        deck.wait(lambda: deck.lines("faraway") and any("cannot be listed" in line for line in deck.lines("gpu2")), "the second name is not known")
+        hosts.there("remove", "faraway")
+        deck.wait(lambda: not deck.lines("faraway"), "a row of it is left")
+    finally:
+        deck.end()
+
+
 def case_the_deck_outlives_its_program(hosts):
     """Its file goes while it runs, as in an upgrade."""
     here = os.path.dirname(shutil.which("agentdeck"))

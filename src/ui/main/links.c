@@ -41,6 +41,7 @@ struct link_of_host {
 	int64_t skew_us;           /* of our clock from the host's */
 	size_t rows;
 	bool runs, has_told;
+	bool is_twin; /* an earlier host has the same sessions, and nothing is taken from this one */
 };
 
 struct links {
@@ -143,7 +144,8 @@ static void begin_to_hear(struct link_of_host *link, const char *seen_at)
 	link->retry_ms = 0;
 	(void)loop_set_timer(link->timer, INT64_MAX, NULL);
 	note_clock(link, seen_at);
-	if (twin_of(link))
+	link->is_twin = twin_of(link);
+	if (link->is_twin)
 		(void)kill(link->child.pid, SIGTERM);
 }
 
@@ -162,6 +164,8 @@ static void hear(struct link_of_host *link, const char *text, size_t length)
 	}
 	if (!link->has_told)
 		begin_to_hear(link, json_get_string(object, "seen_at", ""));
+	if (link->is_twin)
+		return;
 	if (streq(event, "removed"))
 		remove_row(link, json_get_string(object, "id", ""));
 	else if (streq(event, "snapshot_complete"))
@@ -263,6 +267,8 @@ static void be_away(struct link_of_host *link, int status, const char *why)
 	const char *twin = twin_of(link);
 	if (twin) {
 		cleanup_free char *text = xasprintf("it is %s under another name", twin);
+		/* What it told as another machine goes. */
+		list_tell_host(list_of(link), link->host, HOST_AWAY, 0, NULL);
 		list_complete_host(list_of(link), link->host);
 		tell(link, HOST_REFUSES, 0, text);
 		return;
@@ -344,7 +350,7 @@ static void begin(struct link_of_host *link)
 	strbuf_free(&link->line);
 	strbuf_free(&link->said);
 	free(TAKE_PTR(link->why));
-	link->has_told = false;
+	link->has_told = link->is_twin = false;
 	if (start(link, &why) == 0) {
 		(void)loop_set_timer(link->timer, clock_ms() + timeout_ms, NULL);
 		return;
