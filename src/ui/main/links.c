@@ -39,7 +39,6 @@ struct link_of_host {
 	char *why;                 /* it says so itself; NULL: it does not */
 	int64_t retry_ms;          /* the last pause */
 	int64_t skew_us;           /* of our clock from the host's */
-	size_t rows;
 	bool runs, has_told;
 	bool is_twin; /* an earlier host has the same sessions, and nothing is taken from this one */
 };
@@ -114,7 +113,7 @@ static void take_row(struct link_of_host *link, struct json_object *object)
 	struct item *item = item_of(link, facts.key.id);
 	if (item)
 		list_change(ui->list, item, &facts);
-	else if (link->rows++ < ROWS_MOST)
+	else if (list_count_of(ui->list, link->host) < ROWS_MOST)
 		item = list_add(ui->list, &facts);
 	if (item && streq(or_empty(ui->preview.id), item->id))
 		ui->preview.is_stale = true;
@@ -123,10 +122,8 @@ static void take_row(struct link_of_host *link, struct json_object *object)
 static void remove_row(struct link_of_host *link, const char *id)
 {
 	struct item *item = item_of(link, id);
-	if (!item)
-		return;
-	list_remove(list_of(link), item);
-	link->rows -= link->rows > 0;
+	if (item)
+		list_remove(list_of(link), item);
 }
 
 /* Its clock, as it is now: ages are by that. */

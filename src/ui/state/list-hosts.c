@@ -47,6 +47,14 @@ const struct list_host *list_host(const struct list *list, size_t host)
 	return &list->hosts[host];
 }
 
+size_t list_count_of(const struct list *list, size_t host)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		count += list->items[i]->host == host;
+	return count;
+}
+
 size_t list_host_named(const struct list *list, const char *name)
 {
 	for (size_t i = 0; name && i < list->host_count; i++)

@@ -150,6 +150,8 @@ void list_remove(struct list *list, struct item *item);
 /* NULL: there is none. */
 struct item *list_find(const struct list *list, const char *id);
 size_t list_count(const struct list *list);
+/* Of one host. */
+size_t list_count_of(const struct list *list, size_t host);
 /* In any order. */
 const struct item *list_at(const struct list *list, size_t index);
 /* Does a wait before b?  A time that is not known is the latest. */
