@@ -651,6 +651,26 @@ static void a_session_that_two_hosts_share_is_shown_once(void **state UNUSED)
 	assert_false(there->is_twin);
 }
 
+static void the_cursor_follows_a_session_to_its_other_host(void **state UNUSED)
+{
+	cleanup_list struct list *list = make_hosts();
+	struct item *here = add_of(list, NULL, "id-a", "here", NULL);
+	struct item *there = add_of(list, "gpu1", "id-a", "there", NULL);
+	add_of(list, NULL, "id-b", "other", NULL);
+	assert_true(list_select(list, here));
+	list_choose(list, here, true);
+	list_change(list, here,
+		    &(struct facts){ .key.id = "id-a", .title = "here", .doing = DOING_UNKNOWN });
+	expect_lines(list, " local other gpu2 gpu1 there");
+	assert_ptr_equal(list_selected(list), there);
+	assert_true(there->is_chosen);
+	assert_false(here->is_chosen);
+	assert_int_equal(list_chosen(list), 1);
+	/* And back, when the host takes its own away. */
+	list_remove(list, there);
+	assert_ptr_equal(list_selected(list), here);
+}
+
 static void what_a_host_told_stays_while_it_is_away(void **state UNUSED)
 {
 	cleanup_list struct list *list = make_hosts();
@@ -722,6 +742,7 @@ int main(void)
 		cmocka_unit_test(what_is_kept_may_be_in_any_order_and_twice),
 		cmocka_unit_test(hosts_are_the_top_of_the_tree),
 		cmocka_unit_test(a_session_that_two_hosts_share_is_shown_once),
+		cmocka_unit_test(the_cursor_follows_a_session_to_its_other_host),
 		cmocka_unit_test(what_a_host_told_stays_while_it_is_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

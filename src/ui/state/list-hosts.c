@@ -102,6 +102,14 @@ static int best_first(const void *left, const void *right)
 	return r ? r : doubt ? doubt : a->host < b->host ? -1 : a->host > b->host;
 }
 
+/* To the one that is shown now. */
+static void pass_choice(struct list *list, struct item *from, struct item *to)
+{
+	list->chosen -= to->is_chosen;
+	from->is_chosen = false;
+	to->is_chosen = true;
+}
+
 void list_find_twins(struct list *list)
 {
 	const bool is_due = list->needs_twins && list->host_count && list->count;
@@ -111,8 +119,23 @@ void list_find_twins(struct list *list)
 	cleanup_free struct item **items = xcalloc(list->count, sizeof(struct item *));
 	memcpy(items, list->items, list->count * sizeof(struct item *));
 	qsort(items, list->count, sizeof(struct item *), best_first);
+	struct item *shown = NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		items[i]->is_twin = shown && streq(own_id(shown), own_id(items[i]));
+		if (!items[i]->is_twin)
+			shown = items[i];
+		else if (items[i]->is_chosen)
+			pass_choice(list, items[i], shown);
+	}
+}
+
+struct item *list_find_shown(const struct list *list, const char *id)
+{
+	const char *colon = strchr(id, ':'), *own = colon ? colon + 1 : id;
 	for (size_t i = 0; i < list->count; i++)
-		items[i]->is_twin = i && streq(own_id(items[i - 1]), own_id(items[i]));
+		if (!list->items[i]->is_twin && streq(own_id(list->items[i]), own))
+			return list->items[i];
+	return NULL;
 }
 
 const struct list_host *list_host_of(const struct list *list, const struct line *line)

@@ -51,6 +51,8 @@ size_t list_host_named(const struct list *list, const char *name);
 /* A session that several hosts tell of, because they share a home, is shown once: by the one that
  * knows how it is. */
 void list_find_twins(struct list *list);
+/* The one that is shown of those with this session; NULL: there is none. */
+struct item *list_find_shown(const struct list *list, const char *id);
 /* After a change of one of them. */
 bool list_twins_may_differ(const struct item *before, const struct item *now);
 /* Does the line of a host without shown sessions have a place now? */

@@ -430,6 +430,9 @@ static void find_cursor(struct list *list)
 	const bool is_session = list->place.name && list->place.kind == LINE_SESSION;
 	const struct item *item = is_session ? list_find(list, list->place.name) : NULL;
 	size_t line = SIZE_MAX;
+	/* Its other host shows it now. */
+	if (is_session && list->host_count && (!item || item->is_twin))
+		item = list_find_shown(list, list->place.name);
 	if (item)
 		line = line_of_session(list, item);
 	else if (list->place.name && !is_session)
