@@ -671,6 +671,19 @@ static void the_cursor_follows_a_session_to_its_other_host(void **state UNUSED)
 	assert_ptr_equal(list_selected(list), here);
 }
 
+static void a_host_answers_a_search_for_no_more_than_the_list_has(void **state UNUSED)
+{
+	cleanup_list struct list *list = make_hosts();
+	struct item *api = add_of(list, "gpu1", "id-a", "api", NULL);
+	list_search(list, "word");
+	list_search_replies(list, 2,
+			    "[{\"id\":\"id-x\",\"words\":[\"word\"]},"
+			    "{\"id\":\"id-a\",\"words\":[\"word\"]}]");
+	assert_int_equal(api->replied, 0);
+	list_search_replies(list, 2, "[{\"id\":\"id-a\",\"words\":[\"word\"]}]");
+	assert_int_equal(api->replied, 1);
+}
+
 static void what_a_host_told_stays_while_it_is_away(void **state UNUSED)
 {
 	cleanup_list struct list *list = make_hosts();
@@ -682,6 +695,7 @@ static void what_a_host_told_stays_while_it_is_away(void **state UNUSED)
 	list_tell_host(list, 2, HOST_AWAY, 7, "no route");
 	/* Grey, and nothing of it can be answered now. */
 	expect_lines(list, " local gpu2 gpu1 api web");
+	assert_int_equal(list_count_of(list, 2), 2);
 	assert_int_equal(list_counts(list).all, 2);
 	assert_int_equal(list_counts(list).needy, 0);
 	assert_int_equal(list_counts(list).doing[DOING_WAITING], 0);
@@ -743,6 +757,7 @@ int main(void)
 		cmocka_unit_test(hosts_are_the_top_of_the_tree),
 		cmocka_unit_test(a_session_that_two_hosts_share_is_shown_once),
 		cmocka_unit_test(the_cursor_follows_a_session_to_its_other_host),
+		cmocka_unit_test(a_host_answers_a_search_for_no_more_than_the_list_has),
 		cmocka_unit_test(what_a_host_told_stays_while_it_is_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,10 +45,26 @@ static void a_group_is_summed_up(void **state UNUSED)
 	assert_null(summary_of_group(list));
 }
 
+static void what_a_host_that_is_away_did_is_not_counted(void **state UNUSED)
+{
+	cleanup_list struct list *list = list_new();
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names, (const char *const[]){ "local", "gpu1", NULL });
+	list_set_hosts(list, &names);
+	list_add(list, &(struct facts){ .key = { .host = "gpu1", .id = "a" },
+					.title = "api",
+					.doing = DOING_WAITING });
+	list_tell_host(list, 1, HOST_AWAY, 0, NULL);
+	list_go(list, 1);
+	cleanup_free char *text = summary_of_group(list);
+	assert_true(starts_with(text, "1 session\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_is_summed_up),
+		cmocka_unit_test(what_a_host_that_is_away_did_is_not_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,7 +409,8 @@ void list_search_replies(struct list *list, size_t host, const char *text)
 	if (json_parse(text, strlen(text), "agentdeck search", &array, NULL) < 0 ||
 	    !json_object_is_type(array, json_type_array))
 		return;
-	for (size_t i = 0; i < json_object_array_length(array); i++) {
+	/* Each is in it once: more than the list has would only take time. */
+	for (size_t i = 0; i < list->count && i < json_object_array_length(array); i++) {
 		struct json_object *found = json_object_array_get_idx(array, i);
 		const char *id = json_get_string(found, "id", "");
 		cleanup_free char *name = host ? xasprintf("%s:%s", list->hosts[host].name, id)

@@ -91,7 +91,7 @@ static void add_counts(struct strbuf *text, struct item *const *items, size_t co
 	size_t counts[DOING_COUNT] = { 0 };
 	const char *before = ": ";
 	for (size_t i = 0; i < count; i++)
-		counts[items[i]->doing]++;
+		counts[items[i]->doing] += !items[i]->is_away;
 	strbuf_addf(text, "%zu session%s", count, count == 1 ? "" : "s");
 	for (size_t i = 0; i < DOING_COUNT; i++) {
 		if (!counts[i])
