@@ -329,10 +329,13 @@ def case_a_signal_ends_a_wait(home):
     for number in (signal.SIGUSR1, signal.SIGTERM):
         with subprocess.Popen(["unshare", *USER, *NAMESPACES, "--", "agentdeck", "supervise", "--main"], env=home.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
             pid = wait_for(lambda: children(process.pid), "no PID 1")[0]
-            # From its start on: PID 1 loses a signal that it does not wait for.
-            wait_for(lambda: blocks(pid, number), "it does not wait for the signal")
+            # From its start on: PID 1 loses a signal that it does not wait for. unshare(1) blocks others for a moment.
+            wait_for(lambda: blocks(pid, signal.SIGUSR1), "it does not wait for the signal")
             os.kill(pid, number)
-            process.wait(timeout=DEADLINE_S)
+            try:
+                process.wait(timeout=DEADLINE_S)
+            finally:
+                process.kill()
             expect(process.returncode == 0, f"{number}: {process.returncode}: {process.stderr.read()}")
     expect(home.record()["boot_id"] == OTHER_BOOT, "it took over")
 
