@@ -178,8 +178,8 @@ TEST(RebootDuringASetupIsNoFailure)
 		WORDS("sh", "-c", "agentdeck launch \"$1\" --agent demo --worktree >\"$2\" 2>&1 &",
 		      "sh", at_home("deck"), at_home("launched")));
 	ASSERT(begun.status == 0, "launch: %s", begun.errors);
-	WAIT_FOR(deck_look(WORDS("show", "deck")).status == 0, "there is no session: %s",
-		 or_empty(machine_read(at_home("launched"))));
+	WAIT_FOR(deck_look(WORDS("session", "path", "deck", "--json")).status == 0,
+		 "there is no tree: %s", or_empty(machine_read(at_home("launched"))));
 	session.directory = tree_of(&session);
 	WAIT_FOR(streq(setup_runs(&session), "x\n"), "no setup: %s",
 		 or_empty(machine_read(at_home("launched"))));
