@@ -11,14 +11,15 @@
 #include "base/systemd.h"
 #include "base/text.h"
 
-/* Nothing was made as long as the library is not loaded. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type takes no parentheses
+ *
+ * Nothing was made as long as the library is not loaded. */
 #define UNREF_OF(name, type, destroy)           \
 	static inline void name(type **pointer) \
 	{                                       \
 		if (*pointer)                   \
 			sd.destroy(*pointer);   \
 	}
-/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot have any */
 UNREF_OF(bus_message_unrefp, sd_bus_message, bus_message_unref)
 UNREF_OF(bus_slot_unrefp, sd_bus_slot, bus_slot_unref)
 UNREF_OF(bus_unrefp, sd_bus, bus_unref)

@@ -7,7 +7,7 @@
 #include "engine/place/container/resolve.h"
 
 struct image_order {
-	bool is_docker; /* make NESTED_IMAGE instead: for a Docker inside (nested.h) */
+	bool is_docker; /* make NESTED_IMAGE instead: for a Docker inside (nestedwish.h) */
 	const char *engine, *configured; /* for engine_find() */
 	const char *mirror;       /* a URL; NULL: those of Debian, with its security updates */
 	const struct strvec *apt; /* options of apt.conf(5), 'Acquire::Retries "3"'; NULL: none */
