@@ -27,7 +27,7 @@ static void a_group_is_summed_up(void **state UNUSED)
 	add(list, "a", "work-2", DOING_WAITING);
 	add(list, "e", "work", DOING_IDLE);
 	list_go(list, 0);
-	cleanup_free char *open = summary_of_group(list);
+	cleanup_free char *open = xstrdup(summary_of_group(list));
 	assert_string_equal(open, "4 sessions: 2 waiting, 1 error, 1 idle\n"
 				  "\nNeed you\n  c: waiting\n  d: waiting\n"
 				  "  b: error, it was killed\n"
@@ -35,11 +35,11 @@ static void a_group_is_summed_up(void **state UNUSED)
 				  "\nFolders\n  3  /a\n  1  /b\n");
 	/* What is hidden in it counts, too, and what a filter hides does not. */
 	list_set_collapsed(list, true);
-	cleanup_free char *closed = summary_of_group(list);
+	const char *closed = summary_of_group(list);
 	assert_string_equal(closed, open);
 	list_set_scope(list, SCOPE_NEEDS_USER);
 	list_go(list, 0);
-	cleanup_free char *filtered = summary_of_group(list);
+	const char *filtered = summary_of_group(list);
 	assert_non_null(strstr(filtered, "3 sessions: 2 waiting, 1 error\n"));
 	list_go(list, SIZE_MAX);
 	assert_null(summary_of_group(list));
@@ -56,14 +56,31 @@ static void what_a_host_that_is_away_did_is_not_counted(void **state UNUSED)
 					.doing = DOING_WAITING });
 	list_tell_host(list, 1, HOST_AWAY, 0, NULL);
 	list_go(list, 1);
-	cleanup_free char *text = summary_of_group(list);
+	const char *text = summary_of_group(list);
 	assert_true(starts_with(text, "1 session\n"));
+}
+
+static void it_is_made_again_only_after_a_change(void **state UNUSED)
+{
+	cleanup_list struct list *list = list_new();
+	add(list, "a", "work", DOING_IDLE);
+	list_go(list, 0);
+	const char *text = summary_of_group(list);
+	list_move(list, 1);
+	assert_null(summary_of_group(list));
+	list_move(list, -1);
+	assert_ptr_equal(summary_of_group(list), text);
+	list_measure(list, list_find(list, "a"), 5 << 20, 0);
+	assert_non_null(strstr(summary_of_group(list), "Memory: 5 MiB\n"));
+	add(list, "b", "work", DOING_IDLE);
+	assert_true(starts_with(summary_of_group(list), "2 sessions: 2 idle\n"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_is_summed_up),
+		cmocka_unit_test(it_is_made_again_only_after_a_change),
 		cmocka_unit_test(what_a_host_that_is_away_did_is_not_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,8 @@ static void draw_prose(struct preview *preview, const struct split *split)
 
 static void draw_group_preview(const struct ui *ui, const struct split *split)
 {
-	cleanup_free char *text = summary_of_group(ui->list);
+	const char *summary = summary_of_group(ui->list);
+	cleanup_free char *text = summary ? xstrdup(summary) : NULL;
 	char *rest = text;
 	size_t row = 1;
 	if (!text)

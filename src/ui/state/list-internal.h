@@ -36,6 +36,8 @@ struct list {
 	size_t fold_height; /* of list_fold() */
 	size_t cursor, top;
 	struct list_place place; /* of the cursor */
+	char *kept_text;         /* list_keep_text() of the line kept_line */
+	size_t kept_line;
 };
 
 enum { REPLY_WORDS = 32 };

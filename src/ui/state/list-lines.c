@@ -349,6 +349,7 @@ void list_make_lines(struct list *list)
 {
 	struct trail trail = { .group = "", .hidden_from = UINT32_MAX, .folded_by = SIZE_MAX };
 	list->line_count = 0;
+	replace_string(&list->kept_text, NULL);
 	list_find_twins(list);
 	list->counts = (struct list_counts){ 0 };
 	list->widths = (struct list_widths){ 0 };

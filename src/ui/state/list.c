@@ -85,6 +85,7 @@ void list_free(struct list *list)
 	free(list->place.name);
 	free(list->only[ONLY_AGENT]);
 	free(list->only[ONLY_GROUP]);
+	free(list->kept_text);
 	list_free_hosts(list);
 	free(list);
 }
@@ -206,6 +207,8 @@ void list_measure(struct list *list, struct item *item, int64_t memory, int64_t 
 {
 	if (list->order == ORDER_MEMORY && item->memory != memory)
 		list->needs_sort = list->needs_lines = true;
+	if (item->memory != memory)
+		replace_string(&list->kept_text, NULL);
 	item->memory = memory;
 	item->cpu = cpu;
 }
@@ -529,6 +532,20 @@ struct item **list_group(struct list *list, size_t *ret_count)
 	}
 	*ret_count = count;
 	return items;
+}
+
+const char *list_kept_text(struct list *list)
+{
+	list_settle(list);
+	return list->kept_line == list->cursor ? list->kept_text : NULL;
+}
+
+const char *list_keep_text(struct list *list, char *text)
+{
+	free(list->kept_text);
+	list->kept_text = text;
+	list->kept_line = list->cursor;
+	return text;
 }
 
 struct item **list_targets(struct list *list, size_t *ret_count)

@@ -203,6 +203,12 @@ bool list_select(struct list *list, struct item *item);
  * neither. */
 struct item **list_group(struct list *list, size_t *ret_count) MUST_USE;
 
+/* A text about the line under the cursor, which is kept until a session or a line changes.  NULL:
+ * none is kept.  Borrowed until then. */
+const char *list_kept_text(struct list *list);
+/* Takes the text, and returns it. */
+const char *list_keep_text(struct list *list, char *text);
+
 /* To the session that waits longest, after the selected one in that order, or before it; it wraps.
  * If the search or a filter hides it, none is left of these; collapsed groups open.  NULL: none
  * waits. */

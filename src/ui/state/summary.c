@@ -111,7 +111,7 @@ static void add_usage(struct strbuf *text, struct item *const *items, size_t cou
 		strbuf_addf(text, "Memory: %" PRId64 " MiB\n", memory >> 20);
 }
 
-char *summary_of_group(struct list *list)
+static char *sum_up_group(struct list *list)
 {
 	CLEANUP(tallies_free) struct tallies agents = { 0 };
 	CLEANUP(tallies_free) struct tallies folders = { 0 };
@@ -135,4 +135,12 @@ char *summary_of_group(struct list *list)
 	add_tallies(&text, "Agents", &agents);
 	add_tallies(&text, "Folders", &folders);
 	return strbuf_take(&text);
+}
+
+const char *summary_of_group(struct list *list)
+{
+	/* A large group takes milliseconds, and each key draws a frame. */
+	const char *kept = list_kept_text(list);
+	char *text = kept ? NULL : sum_up_group(list);
+	return text ? list_keep_text(list, text) : kept;
 }

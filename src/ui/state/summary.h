@@ -9,5 +9,5 @@
 
 /* Lines about the group under the cursor, about what is shown in it and below: visible() text.  The
  * first line counts.  Those that need the user follow, the longest first.  NULL: the cursor is not
- * on a group.  The caller frees. */
-char *summary_of_group(struct list *list) MUST_USE;
+ * on a group.  Borrowed until the list changes (list_keep_text()). */
+const char *summary_of_group(struct list *list);
