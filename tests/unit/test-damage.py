@@ -26,19 +26,19 @@ MANIFEST = "instance.json"
 # These wait for a user or for events, or need an engine; launch is an add and a start.
 LEFT_OUT = {"events", "supervise", "ui", "wall", "image build-default", "launch"}
 # remove takes it, and settle asks before that; logs needs no manifest, a wait is for states, and
-# two want a terminal first.
-EXEMPT = {"remove", "settle", "logs", "status", "session attach", "switch"}
+# two want a terminal first. forward is for the sessions of other hosts.
+EXEMPT = {"remove", "settle", "logs", "status", "session attach", "switch", "forward"}
 # These are for all sessions.
 FOR_ALL = {"group rename", "group remove"}
 # Called by agentdeck itself: they only have to end.
-OWN = {"hook", "pane", "revive", "notice", "with-session", "serve"}
+OWN = {"hook", "pane", "revive", "notice", "with-session", "serve", "keep-forward"}
 WORDS = {"TITLE": "other", "NAME": "other", "GROUP": "work", "FIELD": "group", "VALUE": "work", "TEXT": "hello",
          "OCCASION": "start", "RUN": "run", "AGENT": "demo", "PROFILE": "other", "SHELL": "bash", "KEY": "ui.ascii",
          "COMMAND": "true", "WORD": "word", "PATH": "."}
 EXTRA = {"top": ["--once"], "remove": ["--force"], "purge": ["--force"], "session eject": ["--force"],
          "session approve": ["--yes"], "session deny": ["--yes"], "session restart": ["--no-wait"],
          "session start": ["--no-wait", "--no-supervise"], "session limit": ["--memory-max=1G"],
-         "session fork": ["--no-start"], "session output": ["--pane"],
+         "session fork": ["--no-start"], "session move": ["--abandon"], "session output": ["--pane"],
          "status": ["--wait", "error", "--timeout", "1"]}
 REMEDY = re.compile(r"repair it|remove it|agentdeck remove|newer agentdeck|put the (file|directory) itself|chmod")
 

@@ -1039,13 +1039,14 @@ case_work_at_risk_of_one_among_several_is_asked_about() {
 	undecided 2
 	deck add repo -t plain --agent demo
 	open 80 24
-	await ' · plain ' && keys Home Space Space d
+	# api is also in the section of those that need the user
+	await ' · plain ' && keys Home Space Down Space d
 	await 'Stop and remove 2 sessions' && keys y
 	await 'This session has unfinished work' && keys Enter
 	await '> Keep it' && keys Enter
 	await '1 session  ' && await ' · api +ended,wt .* stopped'
 	deck add repo -t plain --agent demo
-	await ' · plain ' && keys Escape Home Space Space d y
+	await ' · plain ' && keys Escape Home Space Down Space d y
 	await 'unfinished work' && keys Enter
 	await '> Keep it' && keys Down Enter
 	await '0 sessions'
