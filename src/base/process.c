@@ -418,6 +418,13 @@ int process_listening(const char *path, struct process_id *ret, struct error *er
 	return process_identify(peer.pid, ret, err);
 }
 
+bool process_peer_is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
 size_t process_ancestors(pid_t pid, struct process_id *ret, size_t size)
 {
 	struct stat_line line, parent, again;

@@ -92,6 +92,9 @@ size_t process_ancestors(pid_t pid, struct process_id *ret, size_t size);
  * listen(2))?  PROCESS_GONE: none. */
 int process_listening(const char *path, struct process_id *ret, struct error *err);
 
+/* Is the other end of this socket a process of our own user (SO_PEERCRED)? */
+bool process_peer_is_ours(int fd);
+
 /* The process's working directory, as the kernel names it.  PROCESS_GONE as above, and when the
  * directory was removed (" (deleted)").  *ret is the caller's. */
 int process_directory(pid_t pid, char **ret, struct error *err);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,14 +53,6 @@ static int open_socket(const char *path, struct sockaddr_un *ret, struct error *
 	memcpy(ret->sun_path, path, strlen(path));
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	return fd < 0 ? error_set_errno(err, errno, "make a socket") : fd;
-}
-
-/* The other end is a process of our own user. */
-static bool is_ours(int fd)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
 /* ---- messages --------------------------------------------------------------------------------- */
@@ -137,7 +130,7 @@ int spawner_connect(const char *path, int *ret, struct error *err)
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return error_set(err, ERROR_UNAVAILABLE, "no process listens at %s (%s)", path,
 				 strerror(errno));
-	if (!is_ours(fd))
+	if (!process_peer_is_ours(fd))
 		return error_set(err, ERROR_UNAVAILABLE, "another user's process listens at %s",
 				 path);
 	*ret = TAKE_FD(fd);
@@ -205,7 +198,7 @@ int spawner_listen(const char *path, int *ret, struct error *err)
 int spawner_accept(int listener)
 {
 	cleanup_close int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	return fd >= 0 && is_ours(fd) ? TAKE_FD(fd) : -1;
+	return fd >= 0 && process_peer_is_ours(fd) ? TAKE_FD(fd) : -1;
 }
 
 /* A file in memory is read at once: what may block is refused. */

@@ -94,6 +94,38 @@ TEST(SuperviseInstallEnablesAndLingers)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
+/* What a program of the user's says to the socket, and prints of the answer. */
+static const char CLIENT[] = "import os, socket\n"
+			     "link = socket.socket(socket.AF_UNIX)\n"
+			     "link.connect(f'/run/user/{os.getuid()}/agentdeck.socket')\n"
+			     "link.sendall(b'{\"frame\":\"hello\",\"protocol\":1}\\n'\n"
+			     "    b'{\"frame\":\"request\",\"id\":\"1\",\"argv\":[\"list\"]}\\n')\n"
+			     "for line in link.makefile():\n"
+			     "    print(line, end='')\n"
+			     "    if '\"exit\"' in line: break\n";
+
+TEST(SuperviseSocketServesItsUser)
+{
+	struct session session;
+	begin(&session, "deck");
+	install();
+	const char *path = kept("/run/user/%u/agentdeck.socket", machine_uid());
+	const char *mode = machine_root_ok(WORDS("stat", "-c", "%a %F", path));
+	ASSERT(streq(mode, "600 socket\n"), "its mode is %s", mode);
+	const char *said = machine_user(WORDS("python3", "-c", CLIENT)).output;
+	ASSERT(strstr(said, "\"frame\":\"hello\"") && strstr(said, "deck") &&
+		       strstr(said, "\"status\":0"),
+	       "it says: %s", said);
+	/* It is there again after a boot. */
+	machine_powercut();
+	machine_boot();
+	WAIT_FOR(has("active", "active"), "after a boot it is %s", json_print(status()));
+	said = machine_user(WORDS("python3", "-c", CLIENT)).output;
+	ASSERT(strstr(said, "\"status\":0"), "after a boot it says: %s", said);
+	uninstall();
+	ASSERT(!machine_exists(path), "the socket is still there");
+}
+
 static bool manager_is_up(void)
 {
 	const char *unit = kept("user@%u.service", machine_uid());

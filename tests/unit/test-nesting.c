@@ -147,13 +147,16 @@ static void agentdeck_s_own_files_are_not_for_an_agent(void **state)
 static void sockets_of_agentdeck_s_are_not_for_an_agent(void **state)
 {
 	struct desk *desk = *state;
-	const char *const places[] = { "runtime", "direct", "default", "config" };
+	const char *const places[] = { "runtime", "direct", "default", "config",
+				       "user/agentdeck.socket" };
 	cleanup_free char *runtime = path_join(desk->root, "runtime/agentdeck");
 	cleanup_free char *direct = path_join(desk->root, "direct/agentdeck-1");
 	cleanup_free char *config = path_join(desk->root, "config/agentdeck");
 	replace_string(&desk->deck.paths.runtime, runtime);
 	replace_string(&desk->deck.paths.direct, direct);
 	replace_string(&desk->deck.paths.config, config);
+	cleanup_free char *user = path_join(desk->root, "user");
+	replace_string(&desk->deck.paths.user_runtime, user);
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		const bool has_sockets = !streq(places[i], "config");
 		cleanup_recipe struct recipe *written = wish(desk, NULL), *read = wish(desk, NULL);

@@ -94,7 +94,9 @@ static void the_unit_is_the_packaged_one_with_our_program_and_our_mark(void **st
 {
 	struct strvec none = { 0 };
 	cleanup_free char *text = NULL;
-	assert_int_equal(supervise_unit_text("/opt/x/agentdeck", &none, &text, NULL), 0);
+	assert_int_equal(supervise_unit_text(supervise_unit_template, "/opt/x/agentdeck", &none,
+					     &text, NULL),
+			 0);
 	assert_true(starts_with(text, "# Written by \"agentdeck supervise --install\""));
 	assert_non_null(strstr(text, "\nExecStart=\"/opt/x/agentdeck\" supervise\n"));
 	assert_non_null(strstr(text, "\n[Service]\nType=notify\n"));
@@ -127,7 +129,9 @@ static void what_systemd_would_read_otherwise_is_quoted(void **state UNUSED)
 	cleanup_strvec struct strvec environment = { 0 };
 	cleanup_free char *text = NULL;
 	strvec_push(&environment, "AGENTDECK_HOME=/a \"b\\c%d\n$e/\xc3\xa4");
-	assert_int_equal(supervise_unit_text("/opt/my %h/agentdeck", &environment, &text, NULL), 0);
+	assert_int_equal(supervise_unit_text(supervise_unit_template, "/opt/my %h/agentdeck",
+					     &environment, &text, NULL),
+			 0);
 	assert_non_null(strstr(
 		text, "\n[Service]\n"
 		      "Environment=\"AGENTDECK_HOME=/a \\\"b\\\\c%%d\\x0a$e/\xc3\xa4\"\nType="));
@@ -140,7 +144,9 @@ static void what_systemd_cannot_read_is_refused(void **state UNUSED)
 	cleanup_error struct error err = { 0 };
 	char *text = NULL;
 	strvec_push(&environment, "AGENTDECK_HOME=/\xff");
-	assert_int_equal(supervise_unit_text("/agentdeck", &environment, &text, &err), -1);
+	assert_int_equal(supervise_unit_text(supervise_unit_template, "/agentdeck", &environment,
+					     &text, &err),
+			 -1);
 	assert_non_null(strstr(err.message, "AGENTDECK_HOME=/\\377"));
 	assert_null(text);
 }
@@ -189,6 +195,65 @@ static void a_packaged_unit_of_this_program_is_just_enabled(void **state)
 	cleanup_supervise_status struct supervise_status status = status_of(s);
 	assert_false(status.is_ours);
 	assert_string_equal(status.file, s->package);
+}
+
+static char *beside(const struct scene *s, const char *name)
+{
+	return xasprintf("%s/config/systemd/user/%s", s->root, name);
+}
+
+static void the_socket_comes_and_goes_with_it(void **state)
+{
+	struct scene *s = *state;
+	cleanup_free char *socket = beside(s, "agentdeck.socket");
+	cleanup_free char *service = beside(s, "agentdeck@.service");
+	cleanup_free char *command = xasprintf("\nExecStart=\"%s\" serve --socket\n",
+					       s->deck.program);
+	(void)setenv("AGENTDECK_HOME", "/srv/deck", 1);
+	install(s);
+	(void)unsetenv("AGENTDECK_HOME");
+	cleanup_free char *of_socket = content(socket), *of_service = content(service);
+	assert_non_null(of_socket);
+	assert_non_null(strstr(of_socket, "\nSocketMode=0600\n"));
+	assert_null(strstr(of_socket, "Environment="));
+	assert_non_null(of_service);
+	assert_non_null(strstr(of_service, command));
+	assert_non_null(strstr(of_service, "\nEnvironment=\"AGENTDECK_HOME=/srv/deck\"\n"));
+	assert_int_equal(supervise_uninstall(&s->deck, &s->f->err), 0);
+	assert_null(content(socket));
+	assert_null(content(service));
+}
+
+static void the_socket_of_another_program_s_package_serves_with_this_one(void **state)
+{
+	struct scene *s = *state;
+	cleanup_free char *socket = path_join(s->root, "vendor/units/agentdeck.socket");
+	cleanup_free char *service = path_join(s->root, "vendor/units/agentdeck@.service");
+	cleanup_free char *dropin = beside(s, "agentdeck@.service.d/agentdeck.conf");
+	cleanup_free char *own = beside(s, "agentdeck.socket");
+	cleanup_free char *command = xasprintf("\nExecStart=\nExecStart=\"%s\" serve --socket\n",
+					       s->deck.program);
+	put(socket, "[Unit]\n\n[Socket]\nAccept=yes\n");
+	put(service, "[Service]\nExecStart=/bin/true serve --socket\n");
+	install(s);
+	cleanup_free char *text = content(dropin);
+	assert_non_null(text);
+	assert_true(ends_with(text, command));
+	assert_null(content(own));
+}
+
+static void a_masked_socket_stays_masked(void **state)
+{
+	struct scene *s = *state;
+	cleanup_free char *socket = beside(s, "agentdeck.socket");
+	cleanup_free char *directory = beside(s, "");
+	cleanup_close int dirfd = -1;
+	char target[16] = "";
+	assert_int_equal(fs_open_private_directory(directory, &dirfd, NULL), 0);
+	assert_int_equal(symlink("/dev/null", socket), 0);
+	install(s);
+	assert_int_equal(readlink(socket, target, sizeof(target) - 1), 9);
+	assert_string_equal(target, "/dev/null");
 }
 
 /* ---- by default ----------------------------------------------------------------------------- */
@@ -401,6 +466,9 @@ int main(int argc UNUSED, char *argv[])
 		SCENE(a_unit_of_the_users_own_is_left_alone),
 		SCENE(one_that_was_started_by_hand_is_in_the_way),
 		SCENE(without_a_manager_the_remedy_is_named),
+		SCENE(the_socket_comes_and_goes_with_it),
+		SCENE(the_socket_of_another_program_s_package_serves_with_this_one),
+		SCENE(a_masked_socket_stays_masked),
 		SCENE(what_was_written_is_removed),
 		SCENE(what_others_wrote_is_only_disabled),
 		SCENE(what_the_manager_refuses_is_told),

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "base/process.h"
 #include "base/version.h"
 #include "cli/show/shapes.h"
 #include "driver/systemd/unit.h"
@@ -17,18 +18,18 @@
 enum { SILENCE_S = 30, SILENCE_MAX_S = 3600 };
 
 struct options {
-	bool stdio;
-	int64_t silence;
+	bool stdio, socket;
+	int64_t silence; /* 0: not given */
 };
 
 static const struct command_option options[] = {
 	{ 0, "stdio", NULL, "the link is standard input and output", TO_FLAG(stdio) },
+	{ 0, "socket", NULL, "it is the connection of a program of this user, on standard input",
+	  TO_FLAG(socket) },
 	{ 0, "silence", "SECONDS", "end when the client says nothing for so long",
 	  TO_SECONDS(silence, 1, SILENCE_MAX_S) },
 	{ 0 },
 };
-
-static const struct options defaults = { .silence = SILENCE_S };
 
 /* Which of the promises of docs/security.md this host can keep. */
 static void add_promises(struct deck *deck, struct json_object *hello)
@@ -63,14 +64,19 @@ static struct json_object *make_hello(struct deck *deck)
 static int cmd_serve(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	if (!given->stdio)
+	if (given->stdio == given->socket)
 		return error_set(err, ERROR_USAGE,
-				 "usage: agentdeck serve --stdio (ssh runs it: docs/link.md)");
+				 "usage: agentdeck serve --stdio (ssh runs it: docs/link.md), or "
+				 "--socket (agentdeck.socket does: docs/interface.md)");
+	if (given->socket && !process_peer_is_ours(STDIN_FILENO))
+		return error_set(err, ERROR_INVALID,
+				 "standard input is no connection of a program of this user");
 	cleanup_json struct json_object *hello = make_hello(&app->deck);
 	const struct serve_order order = {
 		.input = STDIN_FILENO,
 		.output = STDOUT_FILENO,
-		.silence_ms = given->silence * 1000,
+		/* Of a client on this machine, the kernel tells that it has gone. */
+		.silence_ms = 1000 * (given->silence || given->socket ? given->silence : SILENCE_S),
 		.facts = hello,
 	};
 	return serve_run(&app->deck, &order, err);
@@ -82,7 +88,6 @@ const struct command command_serve = {
 	.arguments = "",
 	.summary = "be the far end of a link: run commands that arrive on standard input",
 	OWN_OPTIONS,
-	.defaults = &defaults,
 	.flags = NEEDS_DECK,
 	.run = cmd_serve,
 };

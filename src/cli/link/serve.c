@@ -330,7 +330,9 @@ static int open_sources(struct serve *serve, struct error *err)
 	if (loop_add_io(serve->loop, &input, &serve->input, err) < 0 ||
 	    loop_add_io(serve->loop, &output, &serve->output, err) < 0)
 		return error_prefix(err, "serve needs pipes or sockets");
-	return loop_add_timer(serve->loop, next, on_ping, serve, &serve->ping, err);
+	return serve->order->silence_ms
+		       ? loop_add_timer(serve->loop, next, on_ping, serve, &serve->ping, err)
+		       : 0;
 }
 
 int serve_run(struct deck *deck, const struct serve_order *order, struct error *err)

@@ -9,7 +9,7 @@
 
 struct serve_order {
 	int input, output;         /* pipes or sockets */
-	int64_t silence_ms;        /* it ends when its client says nothing for so long */
+	int64_t silence_ms;        /* it ends when its client says nothing for so long; 0: never */
 	struct json_object *facts; /* of its hello; borrowed */
 };
 

@@ -19,8 +19,15 @@
 #define MARK_END "\"systemctl --user edit " SUPERVISE_UNIT "\"\n"
 #define PROGRAM  "@bindir@/agentdeck"
 /* Where there is a unit already, only this file beside it is ours. */
-#define DROPIN_DIRECTORY SUPERVISE_UNIT ".d"
-#define DROPIN           "agentdeck.conf"
+#define DROPIN "agentdeck.conf"
+
+static const struct unit_file {
+	const char *name, *text;
+} units[] = {
+	{ SUPERVISE_UNIT, supervise_unit_template },
+	{ "agentdeck.socket", supervise_socket_template },
+	{ "agentdeck@.service", supervise_connection_template },
+};
 
 /* What was decided about the supervisor: docs/state-format.md.  A profile has no dot in its name. */
 #define CHOICE "supervise.choice"
@@ -72,44 +79,51 @@ static int add_environment(const struct strvec *environment, struct strbuf *text
 	return 0;
 }
 
-int supervise_dropin_text(const char *program, const struct strvec *environment, char **ret,
-			  struct error *err)
+/* The command line of the unit, up to its end; NULL: it starts nothing. */
+static const char *command_of(const char *unit)
+{
+	return strstr(unit, PROGRAM);
+}
+
+int supervise_dropin_text(const char *unit, const char *program, const struct strvec *environment,
+			  char **ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	strbuf_adds(&text, MARK MARK_END "[Service]\n");
 	if (add_environment(environment, &text, err) < 0)
 		return -1;
 	if (program) {
+		const char *words = command_of(unit) + strlen(PROGRAM);
 		if (check_utf8(program, err) < 0)
 			return -1;
 		strbuf_adds(&text, "ExecStart=\nExecStart=");
 		add_quoted(&text, program);
-		strbuf_adds(&text, " supervise\n");
+		strbuf_add(&text, words, strcspn(words, "\n") + 1);
 	}
 	*ret = strbuf_take(&text);
 	return 0;
 }
 
-int supervise_unit_text(const char *program, const struct strvec *environment, char **ret,
-			struct error *err)
+int supervise_unit_text(const char *unit, const char *program, const struct strvec *environment,
+			char **ret, struct error *err)
 {
 	static const char section[] = "[Service]\n";
 	cleanup_strbuf struct strbuf text = { 0 };
-	const char *service = strstr(supervise_unit_template, section);
-	const char *command = strstr(supervise_unit_template, PROGRAM);
+	const char *service = strstr(unit, section), *command = command_of(unit);
 
-	if (!service || !command || service > command)
-		abort();
 	if (check_utf8(program, err) < 0)
 		return -1;
-	service += strlen(section);
 	strbuf_adds(&text, MARK MARK_END);
-	strbuf_add(&text, supervise_unit_template, (size_t)(service - supervise_unit_template));
-	if (add_environment(environment, &text, err) < 0)
-		return -1;
-	strbuf_add(&text, service, (size_t)(command - service));
-	add_quoted(&text, program);
-	strbuf_adds(&text, command + strlen(PROGRAM));
+	if (service && command && service < command) {
+		service += strlen(section);
+		strbuf_add(&text, unit, (size_t)(service - unit));
+		if (add_environment(environment, &text, err) < 0)
+			return -1;
+		strbuf_add(&text, service, (size_t)(command - service));
+		add_quoted(&text, program);
+		unit = command + strlen(PROGRAM);
+	}
+	strbuf_adds(&text, unit);
 	*ret = strbuf_take(&text);
 	return 0;
 }
@@ -216,7 +230,7 @@ static enum file_owner look_at_file(const char *path)
 enum package {
 	PACKAGE_NONE,  /* or a mask, which starts nothing */
 	PACKAGE_OTHER, /* it starts another program */
-	PACKAGE_OURS,
+	PACKAGE_OURS,  /* or a socket, which starts none itself */
 };
 
 /* Whose program does the unit in this file start? */
@@ -228,7 +242,7 @@ static enum package look_at_unit(const struct deck *deck, const char *path)
 		return PACKAGE_NONE;
 	const char *command = strstr(strbuf_text(&text), key);
 	if (!command)
-		return PACKAGE_NONE;
+		return strstr(strbuf_text(&text), "\n[Socket]\n") ? PACKAGE_OURS : PACKAGE_NONE;
 	command += strlen(key);
 	cleanup_free char *program = xstrndup(command, strcspn(command, " \n"));
 	cleanup_free char *real = realpath(program, NULL), *ours = realpath(deck->program, NULL);
@@ -237,10 +251,10 @@ static enum package look_at_unit(const struct deck *deck, const char *path)
 
 /* The first one that the user manager finds, other than the user's own. */
 static enum package find_package(const struct deck *deck, const struct strvec *path,
-				 const char *own_directory)
+				 const char *own_directory, const char *name)
 {
 	for (size_t i = 0; i < path->count; i++) {
-		cleanup_free char *file = path_join(path->items[i], SUPERVISE_UNIT);
+		cleanup_free char *file = path_join(path->items[i], name);
 		if (!streq(path->items[i], own_directory) && look_at_file(file) != FILE_NONE)
 			return look_at_unit(deck, file);
 	}
@@ -273,6 +287,11 @@ static int remove_file(const char *directory, const char *name, struct error *er
 	return fs_remove(dirfd, name, err);
 }
 
+static char *dropins_of(const char *directory, const struct unit_file *unit)
+{
+	return xasprintf("%s/%s.d", directory, unit->name);
+}
+
 static int check_not_users(const char *directory, const char *name, struct error *err)
 {
 	cleanup_free char *file = path_join(directory, name);
@@ -285,37 +304,55 @@ static int check_not_users(const char *directory, const char *name, struct error
 			 file);
 }
 
-static int put_file(struct deck *deck, struct unit_bus *bus, struct error *err)
+/* A whole unit where there is none, else what the one that is there does not say. */
+static int put_unit(const struct deck *deck, const struct unit_file *unit,
+		    const struct strvec *path, const char *directory,
+		    const struct strvec *environment, struct error *err)
+{
+	cleanup_free char *text = NULL, *dropins = dropins_of(directory, unit);
+	cleanup_free char *file = path_join(directory, unit->name);
+	cleanup_free char *dropin = path_join(dropins, DROPIN);
+	const enum package package = find_package(deck, path, directory, unit->name);
+	/* Also a mask: its user wants no socket. */
+	if (look_at_file(file) == FILE_USERS || look_at_file(dropin) == FILE_USERS)
+		return 0;
+	if (package == PACKAGE_NONE &&
+	    (supervise_unit_text(unit->text, deck->program, environment, &text, err) < 0 ||
+	     write_file(directory, unit->name, text, err) < 0))
+		return -1;
+	if (package == PACKAGE_NONE)
+		return remove_file(dropins, DROPIN, err);
+	/* A whole unit of an earlier version would hide it. */
+	if (remove_file(directory, unit->name, err) < 0)
+		return -1;
+	if (!command_of(unit->text) || (package == PACKAGE_OURS && !environment->count)) {
+		log_info("supervise: the installed %s is for this program", unit->name);
+		return remove_file(dropins, DROPIN, err);
+	}
+	return supervise_dropin_text(unit->text, package == PACKAGE_OURS ? NULL : deck->program,
+				     environment, &text, err) < 0
+		       ? -1
+		       : write_file(dropins, DROPIN, text, err);
+}
+
+static int put_units(struct deck *deck, struct unit_bus *bus, struct error *err)
 {
 	cleanup_strvec struct strvec path = { 0 }, environment = { 0 }, manager = { 0 };
-	cleanup_free char *directory = NULL, *text = NULL;
+	cleanup_free char *directory = NULL;
 
 	if (unit_search_path(bus, &path, err) < 0 ||
 	    unit_manager_environment(bus, &manager, err) < 0 ||
 	    find_own_directory(deck, &path, &directory, err) < 0)
 		return -1;
-	cleanup_free char *dropins = path_join(directory, DROPIN_DIRECTORY);
+	cleanup_free char *dropins = dropins_of(directory, &units[0]);
 	if (check_not_users(directory, SUPERVISE_UNIT, err) < 0 ||
 	    check_not_users(dropins, DROPIN, err) < 0)
 		return -1;
 	find_environment(&manager, &environment);
-	const enum package package = find_package(deck, &path, directory);
-	if (package == PACKAGE_NONE)
-		return supervise_unit_text(deck->program, &environment, &text, err) < 0 ||
-				       write_file(directory, SUPERVISE_UNIT, text, err) < 0
-			       ? -1
-			       : remove_file(dropins, DROPIN, err);
-	/* A whole unit of an earlier version would hide it. */
-	if (remove_file(directory, SUPERVISE_UNIT, err) < 0)
-		return -1;
-	if (package == PACKAGE_OURS && !environment.count) {
-		log_info("supervise: the installed unit is for this program");
-		return remove_file(dropins, DROPIN, err);
-	}
-	return supervise_dropin_text(package == PACKAGE_OURS ? NULL : deck->program, &environment,
-				     &text, err) < 0
-		       ? -1
-		       : write_file(dropins, DROPIN, text, err);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (put_unit(deck, &units[i], &path, directory, &environment, err) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- the operations --------------------------------------------------------------------------- */
@@ -402,7 +439,7 @@ static int install(struct deck *deck, int timeout_ms, struct error *err)
 {
 	struct unit_bus *bus;
 	if (require_manager(deck, &bus, err) < 0 || check_no_other(deck, bus, err) < 0 ||
-	    put_file(deck, bus, err) < 0 ||
+	    put_units(deck, bus, err) < 0 ||
 	    must_be_there(unit_enable(bus, SUPERVISE_UNIT, err), err) < 0 ||
 	    must_be_there(unit_reload_manager(bus, err), err) < 0)
 		return -1;
@@ -435,9 +472,9 @@ static bool is_installed_for_us(const struct deck *deck, struct unit_bus *bus)
 	    find_own_directory(deck, &path, &directory, NULL) < 0)
 		return false;
 	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
-	cleanup_free char *dropin = path_join(directory, DROPIN_DIRECTORY "/" DROPIN);
+	cleanup_free char *dropin = path_join(directory, SUPERVISE_UNIT ".d/" DROPIN);
 	return look_at_file(file) == FILE_NONE && look_at_file(dropin) == FILE_NONE &&
-	       find_package(deck, &path, directory) == PACKAGE_OURS;
+	       find_package(deck, &path, directory, SUPERVISE_UNIT) == PACKAGE_OURS;
 }
 
 /* The user has not chosen, and the unit is there, disabled. */
@@ -509,11 +546,13 @@ int supervise_uninstall(struct deck *deck, struct error *err)
 	    unit_disable(bus, SUPERVISE_UNIT, err) < 0 ||
 	    unit_stop(bus, SUPERVISE_UNIT, clock_ms() + STOP_TIMEOUT_MS, err) < 0)
 		return -1;
-	cleanup_free char *dropins = path_join(directory, DROPIN_DIRECTORY);
-	if (remove_file(directory, SUPERVISE_UNIT, err) < 0 ||
-	    remove_file(dropins, DROPIN, err) < 0)
-		return -1;
-	(void)rmdir(dropins);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		cleanup_free char *dropins = dropins_of(directory, &units[i]);
+		if (remove_file(directory, units[i].name, err) < 0 ||
+		    remove_file(dropins, DROPIN, err) < 0)
+			return -1;
+		(void)rmdir(dropins);
+	}
 	if (unit_reload_manager(bus, err) < 0)
 		return -1;
 	log_info("supervise: " SUPERVISE_UNIT " is disabled and stopped");

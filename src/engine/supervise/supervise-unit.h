@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The user unit agentdeck.service, in which the supervisor runs: put in place, taken away, looked
- * at.
+ * The user unit agentdeck.service, in which the supervisor runs, and with it agentdeck.socket,
+ * where programs of its user connect: put in place, taken away, looked at.
  *
- * A package brings packaging/systemd/agentdeck.service.in with its own paths.  Where that one
+ * A package brings packaging/systemd/ with its own paths.  Where that one
  * starts another program, or the program is to run with other places than the user manager would
  * give it (AGENTDECK_HOME, ...), a drop-in says so.  Where the user manager finds no unit, the same
  * text is written among the user's own units.  Both are marked as ours.  A file of their name
@@ -60,13 +60,15 @@ int supervise_status(struct deck *deck, struct supervise_status *ret, struct err
 
 /* ---- for tests -------------------------------------------------------------------------------- */
 
-/* packaging/systemd/agentdeck.service.in, where @bindir@ is not replaced yet. */
-extern const char supervise_unit_template[];
+/* packaging/systemd/, where @bindir@ is not replaced yet: the supervisor, the socket, and what
+ * serves one connection to it. */
+extern const char supervise_unit_template[], supervise_socket_template[],
+	supervise_connection_template[];
 
-/* The unit for this program with these variables ("NAME=VALUE"), with our mark.  ERROR_INVALID: one
- * of them is not UTF-8, which the user manager demands.  *ret is the caller's. */
-int supervise_unit_text(const char *program, const struct strvec *environment, char **ret,
-			struct error *err);
+/* The unit of this template for this program with these variables ("NAME=VALUE"), with our mark.
+ * ERROR_INVALID: one of them is not UTF-8, which the user manager demands.  *ret is the caller's. */
+int supervise_unit_text(const char *unit, const char *program, const struct strvec *environment,
+			char **ret, struct error *err);
 /* The same as a drop-in for a unit.  program: NULL if that one starts it. */
-int supervise_dropin_text(const char *program, const struct strvec *environment, char **ret,
-			  struct error *err);
+int supervise_dropin_text(const char *unit, const char *program, const struct strvec *environment,
+			  char **ret, struct error *err);

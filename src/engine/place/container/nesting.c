@@ -92,10 +92,17 @@ static int check_ours(const struct deck *deck, const struct mounts *mounts, stru
 {
 	cleanup_free char *programs = container_programs(deck);
 	cleanup_free char *profile = path_join(deck->paths.state, deck->profile);
+	/* For the programs of this machine: docs/interface.md. */
+	cleanup_free char *socket = path_join(or_empty(deck->paths.user_runtime),
+					      "agentdeck.socket");
 	const struct own all[] = {
-		{ deck->paths.state, true },   { profile, true },
-		{ deck->paths.runtime, true }, { deck->paths.direct, true },
-		{ deck->paths.config, false }, { programs, false },
+		{ deck->paths.state, true },
+		{ profile, true },
+		{ deck->paths.runtime, true },
+		{ deck->paths.direct, true },
+		{ deck->paths.config, false },
+		{ programs, false },
+		{ socket, true },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		cleanup_free char *real = realpath(all[i].path, NULL);
