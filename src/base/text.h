@@ -32,6 +32,7 @@ struct strbuf {
 	char *data;
 	size_t length, size;
 };
+/* data: nothing of buf itself, which may move. */
 void strbuf_add(struct strbuf *buf, const void *data, size_t length);
 /* Make room for so many bytes more, and the NUL. */
 void strbuf_reserve(struct strbuf *buf, size_t more);

@@ -293,11 +293,12 @@ static void the_members_are_in_order_and_once(void **state UNUSED)
 static void nothing_is_behind_the_end(void **state UNUSED)
 {
 	struct archive_source sources[2];
-	cleanup_strbuf struct strbuf whole = { 0 };
+	cleanup_strbuf struct strbuf whole = { 0 }, longer = { 0 };
 	write_file(sources);
 	read_file(&whole);
-	strbuf_add(&whole, whole.data + (size_t)HEADER_1 * BLOCK, (size_t)2 * BLOCK);
-	replace_file(whole.data, whole.length);
+	strbuf_add(&longer, whole.data, whole.length);
+	strbuf_add(&longer, whole.data + (size_t)HEADER_1 * BLOCK, (size_t)2 * BLOCK);
+	replace_file(longer.data, longer.length);
 	refused("its end is wrong");
 	/* between the two blocks of the end */
 	memcpy(whole.data + (size_t)END_2 * BLOCK, whole.data + (size_t)HEADER_1 * BLOCK, BLOCK);
