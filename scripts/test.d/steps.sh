@@ -358,6 +358,12 @@ step_engines() {
 	limit_as_root 600 "$TOP/tests/engines" tests/unit/test-engine-ladder
 }
 
+step_slurm() {	# [CASE...]
+	needs python3
+	install_scratch
+	limit_as_root 400 "$TOP/tests/slurm" "$@"
+}
+
 # Once in a run: a test of the other lane may run what is installed. WORDS: what to make, too.
 install_scratch() {	# [WORD...]
 	local lock

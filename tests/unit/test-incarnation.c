@@ -29,7 +29,7 @@ static void what_is_written_is_read(void **state UNUSED)
 	struct incarnation written = of_here();
 	written.name = (char *)"pod";
 	written.beat = 7;
-	written.is_leased = true;
+	written.lease_s = 20;
 	cleanup_incarnation struct incarnation read = { 0 };
 	assert_int_equal(incarnation_read(scratch, &read, NULL), INCARNATION_NONE);
 	assert_int_equal(incarnation_write(scratch, &written, NULL), 0);
@@ -38,7 +38,7 @@ static void what_is_written_is_read(void **state UNUSED)
 	assert_string_equal(read.name, "pod");
 	assert_null(read.machine);
 	assert_int_equal(read.beat, 7);
-	assert_true(read.is_leased && !read.is_over && !read.is_first);
+	assert_true(read.lease_s == 20 && !read.is_over && !read.is_first);
 	assert_true(incarnation_is_here(&read));
 }
 
@@ -62,6 +62,21 @@ static void what_is_late_changes_nothing_of_its_successor(void **state UNUSED)
 	incarnation_clear(&read);
 	assert_int_equal(incarnation_read(scratch, &read, NULL), 0);
 	assert_true(read.is_over);
+}
+
+static void an_earlier_version_had_the_usual_lease(void **state UNUSED)
+{
+	static const char text[] =
+		"{\"host\": \"h\", \"id\": \"a\", \"runtime\": \"/r\", \"leased\": true}";
+	static const char wrong[] =
+		"{\"host\": \"h\", \"id\": \"a\", \"runtime\": \"/r\", \"leased\": true, \"lease_s\": -1}";
+	const char *const texts[] = { text, wrong };
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		cleanup_incarnation struct incarnation read = { 0 };
+		put("main.json", texts[i]);
+		assert_int_equal(incarnation_read(scratch, &read, NULL), 0);
+		assert_int_equal(read.lease_s, INCARNATION_LEASE_S);
+	}
 }
 
 /* A new file would need space on the disk. */
@@ -104,9 +119,8 @@ static void a_successor_waits_until_the_other_is_proven_gone(void **state UNUSED
 	/* Another machine. */
 	before.boot_id = (char *)OTHER_BOOT;
 	assert_int_equal(incarnation_wait_s(&before, false), INCARNATION_UNKNOWN);
-	before.is_leased = true;
-	assert_int_equal(incarnation_wait_s(&before, false), INCARNATION_EXPIRED_S);
-	assert_true(INCARNATION_EXPIRED_S > INCARNATION_LEASE_S);
+	before.lease_s = 20;
+	assert_int_equal(incarnation_wait_s(&before, false), 50);
 	assert_int_equal(incarnation_wait_s(&before, true), 0);
 	before.is_over = true;
 	assert_int_equal(incarnation_wait_s(&before, false), 0);
@@ -167,6 +181,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_written_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_late_changes_nothing_of_its_successor,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_earlier_version_had_the_usual_lease, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_beat_stays_in_its_file, set_up, tear_down),
 		cmocka_unit_test(what_is_not_known_is_not_here),
 		cmocka_unit_test(a_successor_waits_until_the_other_is_proven_gone),

@@ -3,6 +3,7 @@
 #include "cli/show/output.h"
 
 #include "driver/systemd/unit.h"
+#include "engine/deck/incarnation.h"
 #include "engine/supervise/guard.h"
 #include "engine/supervise/mainprogram.h"
 #include "engine/supervise/supervise-unit.h"
@@ -14,7 +15,7 @@
 
 struct options {
 	bool install, uninstall, status, guard, unguard, main, fenced;
-	int64_t grace;
+	int64_t grace, lease;
 	const char *incarnation;
 };
 
@@ -33,6 +34,9 @@ static const struct command_option options[] = {
 	  TO_SECONDS(grace, 5, 86400) },
 	{ 0, "incarnation", "NAME", "with --main: what the engine calls this Pod or job",
 	  TO_TEXT(incarnation) },
+	{ 0, "lease", "SECONDS",
+	  "with --main: end all when the state directory was not written for so long; default 60",
+	  TO_SECONDS(lease, INCARNATION_LEAST_S, INCARNATION_MOST_S) },
 	{ 0, "fenced", NULL, "with --main: the engine runs no two at once, as a StatefulSet",
 	  TO_FLAG(fenced) },
 	{ 0 },
@@ -221,9 +225,11 @@ static int cmd_supervise(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "one of --install, --uninstall, --status, --guard, --unguard and "
 				 "--main, not several");
-	if (!given->main && (given->incarnation || given->fenced || given->grace))
+	if (!given->main && (given->incarnation || given->fenced || given->grace || given->lease))
 		return error_set(err, ERROR_USAGE,
-				 "--incarnation, --fenced and --grace need --main");
+				 "--incarnation, --fenced, --lease and --grace need --main");
+	if (given->fenced && given->lease)
+		return error_set(err, ERROR_USAGE, "--fenced or --lease, not both");
 	if (app->operands.count)
 		return error_set(err, ERROR_USAGE, "only --guard and --unguard take a user");
 	if (given->install)
@@ -238,7 +244,9 @@ static int cmd_supervise(struct app *app, struct error *err)
 			&(struct main_order){
 				.name = given->incarnation,
 				.grace_ms = (given->grace ? given->grace : USUAL_GRACE_S) * 1000,
-				.is_fenced = given->fenced },
+				.lease_s = given->fenced  ? 0
+					   : given->lease ? (int)given->lease
+							  : INCARNATION_LEASE_S },
 			err);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr,

@@ -75,6 +75,13 @@ static int read_beat(const char *state, struct incarnation *ret, struct error *e
 	return 0;
 }
 
+/* Earlier versions wrote none. */
+static int lease_of(int64_t written)
+{
+	return written < INCARNATION_LEAST_S || written > INCARNATION_MOST_S ? INCARNATION_LEASE_S
+									     : (int)written;
+}
+
 int incarnation_read(const char *state, struct incarnation *ret, struct error *err)
 {
 	cleanup_incarnation struct incarnation read = { 0 };
@@ -90,7 +97,8 @@ int incarnation_read(const char *state, struct incarnation *ret, struct error *e
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		*text_at(&read, i) = xstrdup_or_null(json_get_string(object, texts[i].key, NULL));
 	read.is_first = json_get_bool(object, "first", false);
-	read.is_leased = json_get_bool(object, "leased", false);
+	if (json_get_bool(object, "leased", false))
+		read.lease_s = lease_of(json_get_int(object, "lease_s", 0));
 	if (is_empty(read.host) || is_empty(read.id) || is_empty(read.runtime) ||
 	    strchr(read.id, '/'))
 		return error_set(err, ERROR_CORRUPT, "%s lacks the id of its host", path);
@@ -115,7 +123,8 @@ int incarnation_write(const char *state, const struct incarnation *incarnation, 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		json_set_string(object, texts[i].key, *text_at(incarnation, i));
 	json_set_bool(object, "first", incarnation->is_first);
-	json_set_bool(object, "leased", incarnation->is_leased);
+	json_set_bool(object, "leased", incarnation->lease_s > 0);
+	json_set_int(object, "lease_s", incarnation->lease_s);
 	const char *text = json_print(object);
 	if (fs_replace(fd, INCARNATION_FILE, text, strlen(text), FS_DURABLE, err) < 0 ||
 	    fs_list_some(fd, is_beat, &beats, err) < 0)
@@ -161,5 +170,5 @@ int incarnation_wait_s(const struct incarnation *before, bool is_fenced)
 	/* Its lock is free, so this kernel has ended its PID 1, and ends the others with it. */
 	if (before->is_first && !is_empty(boot_id) && streq(or_empty(before->boot_id), boot_id))
 		return INCARNATION_KILLED_S;
-	return before->is_leased ? INCARNATION_EXPIRED_S : INCARNATION_UNKNOWN;
+	return before->lease_s ? before->lease_s + INCARNATION_ENDING_S : INCARNATION_UNKNOWN;
 }

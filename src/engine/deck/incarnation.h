@@ -29,9 +29,9 @@ struct incarnation {
 	char *id;   /* made by each main program */
 	char *name; /* of the engine: a Pod's uid, a job and its restarts; or NULL */
 	char *boot_id, *pid_namespace, *machine;
-	char *runtime;  /* has the socket, and run/ with the directories of the runs */
-	bool is_first;  /* PID 1 of its namespace: no process outlives it there */
-	bool is_leased; /* it says that it lives */
+	char *runtime; /* has the socket, and run/ with the directories of the runs */
+	bool is_first; /* PID 1 of its namespace: no process outlives it there */
+	int lease_s;   /* it says that it lives, and ends all when it could not for so long; or 0 */
 	/* of main-<id>.beat: */
 	int64_t beat; /* one more each time that it says that it lives */
 	bool is_over; /* it has ended, and no process of it is left */
@@ -60,7 +60,9 @@ char *incarnation_mark(const struct incarnation *incarnation) MUST_USE;
 enum {
 	INCARNATION_UNKNOWN = -1,
 	INCARNATION_KILLED_S = 1,
-	INCARNATION_LEASE_S = 60,
-	INCARNATION_EXPIRED_S = 90
+	INCARNATION_LEASE_S = 60, /* unless it says another one */
+	INCARNATION_LEAST_S = 6,
+	INCARNATION_MOST_S = 3600,
+	INCARNATION_ENDING_S = 30 /* more: what runs has to end */
 };
 int incarnation_wait_s(const struct incarnation *before, bool is_fenced);

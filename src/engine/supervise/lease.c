@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BEAT_MS = 10000, AGAIN_MS = 1000, SOFT_MS = 5000, HARD_MS = 15000, OWNER_FD = 3 };
+enum { BEATS = 6 /* in a lease */, AGAIN_MS = 1000, SOFT_MS = 5000, HARD_MS = 15000, OWNER_FD = 3 };
 
 struct lease {
 	const char *state;
@@ -26,6 +26,11 @@ struct lease {
 
 /* What the renewer says: when it began a renewal that came through, or this. */
 #define REPLACED INT64_C(-1)
+
+static int64_t lease_ms(const struct lease *lease)
+{
+	return lease->incarnation->lease_s * INT64_C(1000);
+}
 
 /* ---- the process that renews ------------------------------------------------------------------ */
 
@@ -45,7 +50,7 @@ static int64_t renew(const struct lease *lease, int64_t beat)
 static _Noreturn void keep_renewing(const struct lease *lease, int beats)
 {
 	for (int64_t beat = clock_ms();; beat++) {
-		const int64_t next_ms = clock_ms() + BEAT_MS;
+		const int64_t next_ms = clock_ms() + lease_ms(lease) / BEATS;
 		const int64_t said = renew(lease, beat);
 		if (said && write(beats, &said, sizeof(said)) != sizeof(said))
 			_exit(1);
@@ -97,7 +102,7 @@ static bool take_beat(struct lease *lease)
 static void watch(struct lease *lease)
 {
 	for (bool is_held = true; is_held;) {
-		const int64_t end_ms = lease->renewed_ms + INCARNATION_LEASE_S * INT64_C(1000);
+		const int64_t end_ms = lease->renewed_ms + lease_ms(lease);
 		if (lease->beats < 0)
 			start_renewer(lease);
 		struct pollfd events[] = {
@@ -108,7 +113,7 @@ static void watch(struct lease *lease)
 		const int n = poll(events, ARRAY_SIZE(events), clock_left_ms(until_ms));
 		if (n > 0 && events[1].revents)
 			is_held = take_beat(lease);
-		if (clock_ms() >= lease->renewed_ms + INCARNATION_LEASE_S * INT64_C(1000) ||
+		if (clock_ms() >= lease->renewed_ms + lease_ms(lease) ||
 		    (n > 0 && events[0].revents))
 			is_held = false;
 	}

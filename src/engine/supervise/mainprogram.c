@@ -362,7 +362,7 @@ static int end_all(struct main_program *program, int how, struct error *err)
 		return error_set(err, ERROR_TIMEOUT,
 				 "%s could not be written for %d s, or another main program has "
 				 "it: what ran here was ended",
-				 program->deck->paths.state, INCARNATION_LEASE_S);
+				 program->deck->paths.state, program->now.lease_s);
 	log_info("the main program ends; %zu processes are left", left);
 	if (left > 0)
 		return 0;
@@ -380,7 +380,7 @@ int main_run(struct deck *deck, const struct main_order *order, struct error *er
 		.deck = deck, .order = order, .listener = -1, .pause_ms = PAUSE_MS
 	};
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	const struct takeover_order wanted = { order->name, order->is_fenced };
+	const struct takeover_order wanted = { order->name, order->lease_s };
 	block_signals();
 	takeover_close_to_others(deck);
 	int r = takeover(deck, &wanted, &lock, &program.now, err);
@@ -393,7 +393,7 @@ int main_run(struct deck *deck, const struct main_order *order, struct error *er
 				 deck->paths.state);
 	(void)setenv(INCARNATION_MARK, program.now.id, true);
 	struct process_id keeper = { 0 };
-	if (!order->is_fenced && lease_keep(deck->paths.state, &program.now, &keeper, err) < 0)
+	if (order->lease_s && lease_keep(deck->paths.state, &program.now, &keeper, err) < 0)
 		return -1;
 	if (spawner_listen(deck->spawner, &program.listener, err) < 0 ||
 	    loop_new(&program.loop, err) < 0 || add_sources(&program, err) < 0)

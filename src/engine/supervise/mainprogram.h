@@ -16,7 +16,7 @@
 struct main_order {
 	const char *name; /* what the engine calls this incarnation, or NULL; borrowed */
 	int64_t grace_ms; /* from SIGTERM to the end */
-	bool is_fenced;   /* the engine runs no two at once */
+	int lease_s;      /* 0: the engine runs no two at once */
 };
 
 /* Until SIGTERM, SIGINT or SIGUSR1: 0.  ERROR_BUSY: another one holds the state directory, or may.

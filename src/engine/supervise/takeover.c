@@ -173,7 +173,7 @@ static void describe(const struct takeover_order *order, const struct incarnatio
 		.pid_namespace = xstrdup_or_null(here.pid_namespace),
 		.machine = xstrdup_or_null(here.host),
 		.is_first = getpid() == 1,
-		.is_leased = !order->is_fenced,
+		.lease_s = order->lease_s,
 	};
 }
 
@@ -244,7 +244,7 @@ int takeover(struct deck *deck, const struct takeover_order *order, struct fs_lo
 		return -1;
 	if (!before.host && check_ordinary(deck, err) < 0)
 		return -1;
-	const int wait_s = incarnation_wait_s(&before, order->is_fenced);
+	const int wait_s = incarnation_wait_s(&before, !order->lease_s);
 	if (wait_s == INCARNATION_UNKNOWN)
 		return refuse(deck, &before,
 			      ". It had no lease, so nothing here shows whether it still runs: if "

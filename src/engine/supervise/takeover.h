@@ -10,7 +10,7 @@
 
 struct takeover_order {
 	const char *name; /* what the engine calls this incarnation, or NULL */
-	bool is_fenced;   /* the engine runs no two at once */
+	int lease_s;      /* 0: the engine runs no two at once */
 };
 
 /* Kubernetes opens a volume to its fsGroup, at each mount.  Make private again what must be. */
