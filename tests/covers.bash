@@ -27,6 +27,8 @@ COVERS=(
 	"src/cli/main/|tests/unit/test-cli.bash tests/unit/test-hosts.py"
 	"src/driver/link/|tests/unit/test-hosts.py"
 	"src/engine/hosts/|tests/unit/test-hosts.py"
+	"src/engine/hosts/way|tests/unit/test-cluster.py"
+	"src/cli/cmd/host|tests/unit/test-cluster.py"
 	"src/engine/terminal/seat|tests/unit/test-hosts.py"
 	"src/cli/|tests/unit/test-cli.bash tests/unit/test-manual.bash"
 	"src/demo/|tests/unit/test-demo.c"

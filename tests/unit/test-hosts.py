@@ -276,7 +276,7 @@ def case_a_host_is_what_the_configuration_says(hosts):
     hosts.settings('[hosts.far]\nssh = "gpu1"\nprogram = "agentdeck"\ntimeout = 30\n')
     expect(hosts.run("-H", "far", "list").returncode == 0, "list")
     offered = subprocess.run(["agentdeck", "help", "--complete", "--", "-H", ""], env=hosts.environment, check=True, stdout=subprocess.PIPE).stdout
-    expect(offered == b"none\nfar\tgpu1\n", offered)
+    expect(offered == b"none\nfar\tssh gpu1\n", offered)
 
 
 def case_a_session_is_named_with_its_host(hosts):
@@ -434,7 +434,7 @@ def case_a_host_is_added_as_it_is_found(hosts):
     hosts.settings('[hosts]\n# gpu1 = { ssh = "ann@gpu1.example.org" }')
     before = config(hosts)
     refused(hosts, 64, "not a name for a host", "host", "add", "local")
-    refused(hosts, 64, "is no destination", "host", "add", "gpu1", "a;b")
+    refused(hosts, 64, "is not valid for ssh", "host", "add", "gpu1", "a;b")
     hosts.down()
     refused(hosts, UNREACHABLE, "gpu1 was not added: gpu1 is unreachable (since ", "host", "add", "gpu1")
     hosts.up()

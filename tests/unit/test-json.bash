@@ -355,6 +355,12 @@ holds 0 'host add' gpu1
 holds 0 'host check'
 holds 0 'host login' gpu1
 holds 0 'host logout' gpu1
+printf '#!/bin/sh\n' >"$root/bin/kubectl"
+chmod +x "$root/bin/kubectl"
+printf '[hosts.agents]\nkubernetes = "agents"\n' >>"$root/deck/config.toml"
+holds 1 'host stop' agents
+holds 0 'host stop' agents --force
+holds 0 'host start' agents
 agentdeck start two >/dev/null || fail "two does not start"
 holds 0 forward gpu1:two 39413
 holds 0 forward --list

@@ -255,7 +255,7 @@ static int cmd_forward(struct app *app, struct error *err)
 				 "%s is on this machine, and so are its ports: agentdeck session "
 				 "address %s says where; name one of another host as HOST:SESSION",
 				 wish.session, wish.session);
-	return start(app, &wish, err);
+	return way_check(wish.remote, WAY_FORWARD, err) < 0 ? -1 : start(app, &wish, err);
 }
 
 const struct command command_forward = {

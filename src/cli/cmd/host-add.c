@@ -10,12 +10,19 @@
 #include <string.h>
 
 struct options {
-	const char *program;
+	const char *program, *context, *space;
 	int64_t timeout;
-	bool again, login;
+	bool again, login, kubernetes;
 };
 
 static const struct command_option options[] = {
+	{ 0, "kubernetes", NULL,
+	  "it is a Pod: DESTINATION is its StatefulSet, or pod/ and its name",
+	  TO_FLAG(kubernetes) },
+	{ 0, "context", "CONTEXT", "of kubectl, for --kubernetes; without it, the current one",
+	  TO_TEXT(context) },
+	{ 0, "namespace", "NAMESPACE", "of Kubernetes, for --kubernetes; without it, the context's",
+	  TO_TEXT(space) },
 	{ 0, "program", "PROGRAM", "agentdeck there: a name, or a path with / or ~/ first",
 	  TO_VALUE(program, VALUE_PROGRAM) },
 	{ 0, "timeout", "SECONDS", "until a host that does not answer is unreachable",
@@ -61,38 +68,59 @@ static void ask_doctor(struct link *link, struct strvec *ret)
 
 /* ---- the host --------------------------------------------------------------------------------- */
 
+static int check_values(const struct remote *remote, struct error *err)
+{
+	cleanup_free char *name = visible(remote->name);
+	if (!remote_is_name(remote->name))
+		return error_set(err, ERROR_USAGE,
+				 "'%s' is not a name for a host: use letters, digits, \"_\", "
+				 "\".\" and \"-\"; \"local\" is this machine",
+				 name);
+	for (const struct remote_text *text = remote_texts; text->key; text++) {
+		const char *value = remote_value(remote, text);
+		cleanup_free char *shown = visible(or_empty(value));
+		if (value && !text->is_valid(value))
+			return error_set(err, ERROR_USAGE, "'%s' is not valid for %s: %s", shown,
+					 text->key, text->must);
+	}
+	return remote_conflict(remote) ? error_set(err, ERROR_USAGE, "%s", remote_conflict(remote))
+				       : 0;
+}
+
 /* What is not said stays as it was. */
 static int describe(struct app *app, struct remote *ret, struct error *err)
 {
 	const struct options *given = app->options;
 	const char *name = app->operands.items[0];
-	const char *ssh = app->operands.count > 1 ? app->operands.items[1] : NULL;
+	const char *where = app->operands.count > 1 ? app->operands.items[1] : NULL;
 	const struct remote *old = remotes_find(&app->deck.settings.hosts, name);
-	cleanup_free char *shown = visible(name), *destination = visible(or_empty(ssh));
-	if (!remote_is_name(name))
+	const bool is_pod = given->kubernetes || (old && old->kubernetes);
+	if (old && !given->again) {
+		cleanup_free char *place = remote_place(old);
+		return error_set(err, ERROR_EXISTS, "there is a host '%s' (%s): --again changes it",
+				 name, place);
+	}
+	if (old && is_pod != (old->kubernetes != NULL))
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is not a name for a host: use letters, digits, \"_\", "
-				 "\".\" and \"-\"; \"local\" is this machine",
-				 shown);
-	if (old && !given->again)
-		return error_set(err, ERROR_EXISTS,
-				 "there is a host '%s' (ssh %s): --again changes it", name,
-				 old->ssh);
-	if (ssh && !remote_is_destination(ssh))
-		return error_set(err, ERROR_USAGE,
-				 "'%s' is no destination: write what follows \"ssh\" on a command "
-				 "line: a host, USER@HOST or ssh://USER@HOST:PORT",
-				 destination);
-	if (given->program && !remote_is_program(given->program))
-		return error_set(err, ERROR_USAGE,
-				 "--program is a name, or a path that starts with / or ~/");
+				 "%s is a host by ssh: agentdeck host remove %s first", name, name);
+	if (!is_pod && (given->context || given->space))
+		return error_set(err, ERROR_USAGE, "--context and --namespace need --kubernetes");
+	for (const struct remote_text *text = remote_texts; old && text->key; text++)
+		replace_string(remote_text(ret, text), remote_value(old, text));
 	ret->name = xstrdup(name);
-	ret->ssh = xstrdup(ssh ? ssh : old ? old->ssh : name);
-	ret->program = xstrdup(given->program ? given->program
-			       : old          ? old->program
-					      : REMOTE_PROGRAM);
+	char **place = is_pod ? &ret->kubernetes : &ret->ssh;
+	if (where || !old)
+		replace_string(place, where ? where : name);
+	const char *const values[] = { given->context, given->space, given->program };
+	char **const to[] = { &ret->kube_context, &ret->kube_namespace, &ret->program };
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (values[i])
+			replace_string(to[i], values[i]);
+	if (!ret->program)
+		ret->program = xstrdup(REMOTE_PROGRAM);
+	replace_string(&ret->machine_id, NULL);
 	ret->timeout_s = given->timeout ? given->timeout : old ? old->timeout_s : REMOTE_TIMEOUT_S;
-	return 0;
+	return check_values(ret, err);
 }
 
 /* The machine of its archive; "x86_64" for one that is not known. */
@@ -115,6 +143,12 @@ static char *once_more(const struct app *app, const char *program, bool has_logi
 	/* "~/" is of the other machine. */
 	if (program)
 		strbuf_addf(&words, " --program '%s'", program);
+	if (given->kubernetes)
+		strbuf_adds(&words, " --kubernetes");
+	if (given->context)
+		strbuf_addf(&words, " --context '%s'", given->context);
+	if (given->space)
+		strbuf_addf(&words, " --namespace %s", given->space);
 	if (given->timeout)
 		strbuf_addf(&words, " --timeout %lld", (long long)given->timeout);
 	strbuf_addf(&words, "%s%s", given->again ? " --again" : "", has_login ? " --login" : "");
@@ -165,6 +199,7 @@ static int add(struct app *app, struct remote *remote, struct error *err)
 {
 	cleanup_link struct link *link = NULL;
 	cleanup_strvec struct strvec found = { 0 };
+	const struct remote_text *place = &remote_texts[remote_kind(remote)];
 	if (probe(app, remote, &link, err) < 0)
 		return -1;
 	const struct link_hello *hello = link_hello(link);
@@ -173,10 +208,12 @@ static int add(struct app *app, struct remote *remote, struct error *err)
 				!streq(old->machine_id, or_empty(hello->machine_id));
 	remote->machine_id = hello->machine_id ? xstrdup(hello->machine_id) : NULL;
 	ask_doctor(link, &found);
+	if (way_of(remote)->settle)
+		way_of(remote)->settle(remote);
 	if (hosts_entry_save(&app->deck, remote, err) < 0)
 		return -1;
-	/* The destination is part of the name of its socket. */
-	if (old && !streq(old->ssh, remote->ssh))
+	/* Its place is part of the name of its socket. */
+	if (old && !streq(remote_value(old, place), remote_value(remote, place)))
 		(void)hosts_end(&app->deck, old);
 	if (!app->json) {
 		host_say(remote, hello);

@@ -7,11 +7,15 @@
 
 #include "base/clock.h"
 
+#include <stddef.h>
+
 static void add_remote(struct json_object *object, struct app *app, const struct remote *remote)
 {
 	json_set_string(object, "name", remote->name);
-	json_set_string(object, "ssh", remote->ssh);
-	json_set_string(object, "program", remote->program);
+	json_set_string(object, "kind", remote_kind_words[remote_kind(remote)]);
+	for (const struct remote_text *text = remote_texts; text->key; text++)
+		if (text->at != offsetof(struct remote, machine_id))
+			json_set_string(object, text->key, remote_value(remote, text));
 	json_set_int(object, "timeout_s", remote->timeout_s);
 	json_set_string(object, "known_machine_id", remote->machine_id);
 	json_set_time(object, "unreachable_since_at", hosts_unreachable_since(&app->deck, remote));
@@ -21,19 +25,23 @@ static int cmd_host_list(struct app *app, struct error *err UNUSED)
 {
 	const struct remotes *remotes = &app->deck.settings.hosts;
 	cleanup_table struct table *table = table_new(
-		app, (const char *const[]){ "HOST", "SSH", "UNREACHABLE SINCE", NULL });
+		app, (const char *const[]){ "HOST", "PLACE", "UNREACHABLE SINCE", "WHY", NULL });
 	for (size_t i = 0; i < remotes->count; i++) {
 		const struct remote *remote = &remotes->items[i];
 		char date[CLOCK_TEXT_SIZE] = "";
 		const int64_t since = hosts_unreachable_since(&app->deck, remote);
 		if (since)
 			clock_local(since, date);
-		table_add(table, (const char *const[]){ remote->name, remote->ssh, date, NULL },
+		cleanup_free char *place = remote_place(remote);
+		cleanup_free char *why = hosts_why(&app->deck, remote);
+		table_add(table,
+			  (const char *const[]){ remote->name, place, date, or_empty(why), NULL },
 			  TONE_PLAIN);
 		if (!app->json)
 			continue;
 		cleanup_json struct json_object *object = json_object_new_object();
 		add_remote(object, app, remote);
+		json_set_string(object, "problem", why);
 		print_json_element(object, i);
 	}
 	if (app->json)
@@ -57,10 +65,12 @@ const struct command command_host_list = {
 /* Which promises a host can keep, and what it means if it cannot. */
 static const struct {
 	const char *name, *lacks;
+	bool is_of_machine; /* there are no logins in a Pod */
 } promises[] = {
-	{ "manager", "no user manager runs there: a logout can end its sessions" },
-	{ "lingers", "its user does not linger: the last logout can end its sessions" },
-	{ "supervised", "no supervisor runs there: what ends unexpectedly is not restarted" },
+	{ "manager", "no user manager runs there: a logout can end its sessions", true },
+	{ "lingers", "its user does not linger: the last logout can end its sessions", true },
+	{ "supervised", "no supervisor runs there: what ends unexpectedly is not restarted",
+	  false },
 };
 
 void host_say(const struct remote *remote, const struct link_hello *hello)
@@ -69,7 +79,8 @@ void host_say(const struct remote *remote, const struct link_hello *hello)
 	say("%s: agentdeck %s, %s on %s", remote->name, hello->version,
 	    json_get_string(hello->facts, "user", "?"), json_get_string(hello->facts, "host", "?"));
 	for (size_t i = 0; i < ARRAY_SIZE(promises); i++)
-		if (!json_get_bool(kept, promises[i].name, false))
+		if (!json_get_bool(kept, promises[i].name, false) &&
+		    !(promises[i].is_of_machine && remote->kubernetes))
 			say("  %s", promises[i].lacks);
 }
 

@@ -290,9 +290,11 @@ static int put_kind(const struct candidates *to, struct app *app, const struct a
 		put_branches(to, first);
 		return 0;
 	case VALUE_HOST:
-		for (size_t i = 0; i < app->deck.settings.hosts.count; i++)
-			candidates_put(to, app->deck.settings.hosts.items[i].name,
-				       app->deck.settings.hosts.items[i].ssh);
+		for (size_t i = 0; i < app->deck.settings.hosts.count; i++) {
+			const struct remote *remote = &app->deck.settings.hosts.items[i];
+			cleanup_free char *place = remote_place(remote);
+			candidates_put(to, remote->name, place);
+		}
 		return 0;
 	case VALUE_PROFILE:
 		return put_profiles(to, app, err);
@@ -378,7 +380,8 @@ int candidates_offer_sessions(const struct candidates *to, struct app *app, cons
 	}
 	for (size_t i = 0; !line->host && i < hosts->count; i++) {
 		cleanup_free char *word = xasprintf("%s:", hosts->items[i].name);
-		candidates_put(to, word, hosts->items[i].ssh);
+		cleanup_free char *place = remote_place(&hosts->items[i]);
+		candidates_put(to, word, place);
 	}
 	return candidates_offer(to, app, line, offer, err);
 }

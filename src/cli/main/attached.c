@@ -12,6 +12,7 @@
 #include "engine/hosts/hosts.h"
 #include "model/host/reattach.h"
 #include "model/keys/key.h"
+#include "model/session/naming.h"
 
 #include <signal.h>
 #include <string.h>
@@ -81,11 +82,13 @@ static int show(struct attached *attached, struct error *err)
 					   .on_readable = on_network_shown,
 					   .data = attached,
 					   .ends = &attached->ends_ssh };
+	cleanup_free char *once = way_of(order->remote)->is_sure ? NULL : naming_new_uuid();
+	/* A return asks nothing more: what is typed now would be echoed, and is for no session. */
+	const struct hosts_order how = { order->remote, order->words, once, true,
+					 attached->state.is_ours };
 	int status = REATTACH_SSH_FAILED;
 	attached->ends_ssh = false;
-	/* A return asks nothing more: what is typed now would be echoed, and is for no session. */
-	int r = hosts_ssh_argv(order->deck, order->remote, SSH_TERMINAL, attached->state.is_ours,
-			       order->words, &argv, err);
+	int r = hosts_argv(order->deck, &how, &argv, err);
 	if (r < 0)
 		return -1;
 	const bool answers = r == 0;
@@ -100,6 +103,7 @@ static int show(struct attached *attached, struct error *err)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
 	if (r < 0)
 		return -1;
+	status = hosts_end_of(order->deck, &how, status);
 	if (status >= REATTACH_KILLED)
 		attached_restore_terminal(&attached->before);
 	step(attached, REATTACH_ENDED, status);
@@ -270,7 +274,7 @@ static int give_up(const struct attached *attached, struct error *err)
 	const char *host = order->remote->name;
 	char since[CLOCK_TEXT_SIZE];
 	if (!attached->state.is_ours)
-		return error_set(err, ERROR_UNREACHABLE, "%s: its ssh has ended", host);
+		return error_set(err, ERROR_UNREACHABLE, "%s: the connection has ended", host);
 	if (attached->state.ends_there)
 		return error_set(err, ERROR_UNREACHABLE,
 				 "%s answers, but attach ends there each time: see agentdeck -H %s "

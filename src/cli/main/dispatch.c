@@ -129,7 +129,7 @@ static int begin_once(const struct app *app, struct once *once, struct error *er
 	/* The one that started this worker has the id. */
 	if (!app->once || app->instance)
 		return 0;
-	if (app->kind != COMMAND_CHANGES || !app->deck.profile)
+	if ((app->kind != COMMAND_CHANGES && app->kind != COMMAND_TERMINAL) || !app->deck.profile)
 		return error_set(err, ERROR_USAGE, "%s cannot be run with --once",
 				 app->command->name);
 	return once_begin(&app->deck, app->once, once, err);

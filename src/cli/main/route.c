@@ -15,8 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* ssh's exit status when it fails; a command of `session exec` can have it, too. */
-enum { SSH_FAILED = 255, KILLED = 128 };
+enum { KILLED = 128 };
 
 /* How long the other side waits for the end of a change whose answer was lost. */
 #define ASK_WAIT_S "30"
@@ -175,24 +174,13 @@ static bool is_attach(const struct app *app)
 	return streq(app->command->name, "session attach");
 }
 
-/* Ask a new link for the change with this id.  *ret is the caller's. */
-static int ask(struct deck *deck, const struct remote *remote, const char *once,
-	       struct json_object **ret, struct error *err)
-{
-	cleanup_link struct link *link = NULL;
-	cleanup_strvec struct strvec words = { 0 };
-	strvec_push_array(&words, (const char *const[]){ "-H", REMOTE_HERE, "once", once, "--wait",
-							 ASK_WAIT_S, "--json", NULL });
-	return hosts_open(deck, remote, &link, err) < 0 ? -1 : hosts_ask(link, &words, ret, err);
-}
-
 /* The link was lost during a change, which is never repeated.  Returns its exit status. */
 static int settle(const struct app *app, struct deck *deck, const struct remote *remote,
 		  const char *once, const char *why, struct error *err)
 {
 	cleanup_json struct json_object *answer = NULL;
 	const char *host = remote->name, *name = app->command->name;
-	if (!once || ask(deck, remote, once, &answer, NULL) < 0)
+	if (!once || hosts_ask_once(deck, remote, once, ASK_WAIT_S, &answer, NULL) < 0)
 		return error_set(err, ERROR_UNKNOWN,
 				 "%s: the link is lost: %s; whether %s was done there is unknown: "
 				 "ask with agentdeck -H %s %s%s, and do not repeat it before",
@@ -245,33 +233,38 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 	return settle(app, deck, remote, once, why.message, err);
 }
 
-static int run_by_ssh(const struct app *app, struct deck *deck, const struct remote *remote,
+static int run_beside(const struct app *app, struct deck *deck, const struct remote *remote,
 		      const struct strvec *words, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	struct termios before;
 	const bool is_terminal = tcgetattr(STDIN_FILENO, &before) == 0;
 	const bool runs_program = app->command->flags & HAS_REST;
-	int status = 0;
+	cleanup_free char *once = way_of(remote)->is_sure || !runs_program ? NULL
+									   : naming_new_uuid();
 	/* The pipes of a program stay pipes; the others say themselves what they need. */
-	if (hosts_ssh_argv(deck, remote,
-			   runs_program && !(is_terminal && isatty(STDOUT_FILENO)) ? SSH_PIPES
-										   : SSH_TERMINAL,
-			   false, words, &argv, err) < 0)
+	const struct hosts_order how = { remote, words, once,
+					 !runs_program || (is_terminal && isatty(STDOUT_FILENO)),
+					 false };
+	int status = 0;
+	if (hosts_argv(deck, &how, &argv, err) < 0)
 		return -1;
 	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
 				       err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
-	if (r == 0 && is_terminal && (status == SSH_FAILED || (status > KILLED && !runs_program)))
+	if (r == 0)
+		status = hosts_end_of(deck, &how, status);
+	if (r == 0 && is_terminal && (status == WAY_LOST || (status > KILLED && !runs_program)))
 		attached_restore_terminal(&before);
-	if (r == 0 && status == SSH_FAILED && runs_program)
+	if (r == 0 && status == WAY_LOST && runs_program)
 		return error_set(
 			err, ERROR_UNKNOWN,
-			"%s: ssh or the program ended with 255: what it has done is unknown",
-			remote->name);
-	if (r == 0 && status == SSH_FAILED)
-		return error_set(err, ERROR_UNREACHABLE, "%s: its ssh has ended", remote->name);
+			"%s: %s or the program ended with 255: what it has done is unknown",
+			remote->name, argv.items[0]);
+	if (r == 0 && status == WAY_LOST)
+		return error_set(err, ERROR_UNREACHABLE, "%s: its %s has ended", remote->name,
+				 argv.items[0]);
 	return r < 0 ? -1 : status;
 }
 
@@ -308,6 +301,6 @@ int route_command(struct app *app, const struct strvec *words, struct error *err
 	if (seat)
 		return attached_run(&order, err);
 	return app->kind == COMMAND_TERMINAL
-		       ? run_by_ssh(app, &deck, target.remote, &there, err)
+		       ? run_beside(app, &deck, target.remote, &there, err)
 		       : run_there(app, &deck, target.remote, &there, once, err);
 }

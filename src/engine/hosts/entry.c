@@ -5,6 +5,8 @@
 #include "base/tomltext.h"
 #include "engine/deck/configfile.h"
 
+#include <stddef.h>
+
 /* A change of config.toml, in steps that are written together. */
 struct entry {
 	struct configfile file;
@@ -94,7 +96,6 @@ static int add_header(const struct entry *entry, const char *name, struct strbuf
 int hosts_entry_save(struct deck *deck, const struct remote *remote, struct error *err)
 {
 	const struct remote *old = remotes_find(&deck->settings.hosts, remote->name);
-	const char *program = old ? old->program : REMOTE_PROGRAM;
 	const int64_t timeout_s = old ? old->timeout_s : REMOTE_TIMEOUT_S;
 	cleanup_entry struct entry entry = { 0 };
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -103,24 +104,20 @@ int hosts_entry_save(struct deck *deck, const struct remote *remote, struct erro
 	strbuf_add(&text, strbuf_text(&entry.file.text), entry.file.text.length);
 	if (!old && add_header(&entry, remote->name, &text, err) < 0)
 		return -1;
-	const struct {
-		const char *key;
-		bool changes;
-		struct json_object *value;
-	} keys[] = {
-		{ "ssh", true, json_text(remote->ssh) },
-		{ "program", !streq(program, remote->program), json_text(remote->program) },
-		{ "timeout", timeout_s != remote->timeout_s,
-		  json_object_new_int64(remote->timeout_s) },
-		{ "machine_id", remote->machine_id || (old && old->machine_id),
-		  remote->machine_id ? json_text(remote->machine_id) : NULL },
-	};
 	int r = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		cleanup_json struct json_object *value = keys[i].value;
-		if (r == 0 && keys[i].changes)
-			r = set(&entry, keys[i].key, value, &text, err);
+	for (const struct remote_text *key = remote_texts; key->key && r == 0; key++) {
+		const char *value = remote_value(remote, key);
+		const char *before = old ? remote_value(old, key) : NULL;
+		/* Only the program has a default that is not the name. */
+		const bool is_usual = value && streq(value, before ? before : REMOTE_PROGRAM) &&
+				      key->at == offsetof(struct remote, program);
+		cleanup_json struct json_object *text_value = value ? json_text(value) : NULL;
+		if (!is_usual && (value || before))
+			r = set(&entry, key->key, text_value, &text, err);
 	}
+	cleanup_json struct json_object *timeout = json_object_new_int64(remote->timeout_s);
+	if (r == 0 && timeout_s != remote->timeout_s)
+		r = set(&entry, "timeout", timeout, &text, err);
 	return r < 0 ? -1 : end(deck, &entry, &text, err);
 }
 
@@ -147,8 +144,8 @@ int hosts_entry_rename(struct deck *deck, const struct remote *remote, const cha
 		return -1;
 	replace_string(&entry.parts.items[1], name);
 	/* Without the key it was the name. */
-	cleanup_json struct json_object *ssh = json_text(remote->ssh);
-	if (streq(remote->ssh, remote->name) && set(&entry, "ssh", ssh, &text, err) < 0)
+	cleanup_json struct json_object *ssh = remote->ssh ? json_text(remote->ssh) : NULL;
+	if (ssh && streq(remote->ssh, remote->name) && set(&entry, "ssh", ssh, &text, err) < 0)
 		return -1;
 	return end(deck, &entry, &text, err);
 }

@@ -4,9 +4,9 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "base/log.h"
 #include "base/machine.h"
-#include "base/sha256.h"
+#include "driver/link/ssh.h"
+#include "engine/deck/once.h"
 #include "model/host/reattach.h"
 
 #include <errno.h>
@@ -16,27 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	NAME_DIGITS = 16,
-	WARM_SHARE = 3, /* of the timeout: for a connection that is there */
-	SCOPE_MS = 5000,
-	CHECK_MS = 3000,
-	SYSTEM_MS = 10000,
-	AT_ONCE_MS = 1000,
-	ANSWER_MAX = 1 << 20,
-	LINE_SHOWN = 100
-};
+enum { NAME_DIGITS = 16, WARM_SHARE = 3, ANSWER_MAX = 1 << 20, NOTE_MAX = 1024 };
 
-/* The files of a host in our runtime directory. */
-struct files {
-	int directory;
-	char name[SHA256_TEXT_SIZE]; /* a digest: a host's name may be too long for a socket */
-	char *control;               /* path of the socket; NULL: ssh could not use it */
-	char *since; /* name of the file that was made when the host became unreachable */
-	char *lock;  /* name of the file of the one that connects */
-};
-
-static void files_close(struct files *files)
+static void files_close(struct way_files *files)
 {
 	if (files->directory >= 0)
 		(void)close(files->directory);
@@ -54,14 +36,16 @@ static int64_t config_time(void)
 	return stat(path, &st) == 0 ? st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec : 0;
 }
 
-static void files_open(const struct deck *deck, const struct remote *remote, struct files *ret)
+static void files_open(const struct deck *deck, const struct remote *remote, struct way_files *ret)
 {
 	const char *const roots[] = { deck_has_runtime(deck) ? deck->paths.runtime : NULL,
 				      deck->paths.direct };
+	cleanup_free char *place = remote_place(remote);
+	const int64_t time = remote_kind(remote) == REMOTE_SSH ? config_time() : 0;
 	/* Another state has connections of its own, also below the same user manager. */
-	cleanup_free char *key = xasprintf("%s %s %s %lld", remote->name, remote->ssh,
-					   deck->paths.state, (long long)config_time());
-	*ret = (struct files){ .directory = -1 };
+	cleanup_free char *key = xasprintf("%s %s %s %lld", remote->name, place, deck->paths.state,
+					   (long long)time);
+	*ret = (struct way_files){ .directory = -1 };
 	sha256_text(key, ret->name);
 	ret->name[NAME_DIGITS] = '\0';
 	ret->since = xasprintf("%s.since", ret->name);
@@ -78,142 +62,10 @@ static void files_open(const struct deck *deck, const struct remote *remote, str
 	}
 }
 
-/* ---- the connection --------------------------------------------------------------------------- */
-
-/* Put it where the end of this login does not reach it.  Where that fails it ends with the login,
- * and the next link makes another one. */
-static void make_scope(struct deck *deck, const struct remote *remote, const struct files *files,
-		       pid_t pid)
-{
-	cleanup_error struct error err = { 0 };
-	cleanup_free char *name = xasprintf("agentdeck-link-%s.scope", files->name);
-	cleanup_free char *slice = xasprintf("agentdeck-link-%s.slice", files->name);
-	cleanup_free char *description = xasprintf("agentdeck link to %s", remote->name);
-	const struct unit_scope scope = { .name = name,
-					  .slice = slice,
-					  .description = description,
-					  .pid = pid,
-					  .stop_timeout_s = 1 };
-	const int64_t deadline_ms = clock_ms() + SCOPE_MS;
-	int r = unit_start_scope(deck_bus(deck), &scope, deadline_ms, &err);
-	/* An old connection has just ended. */
-	if (r == UNIT_TAKEN && unit_wait_gone(deck_bus(deck), name, deadline_ms, &err) == 0 &&
-	    unit_wait_gone(deck_bus(deck), slice, deadline_ms, &err) == 0)
-		r = unit_start_scope(deck_bus(deck), &scope, deadline_ms, &err);
-	if (r != 0)
-		log_warning("%s: no scope for its ssh: %s", remote->name,
-			    err.message ? err.message : name);
-}
-
-/* What a host in between said: with ControlPersist, ssh throws that away.  NULL: nothing, since it
- * connects now.  The caller frees. */
-static char *ask_hops(const struct remote *remote, int64_t deadline_ms)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_strvec struct strvec argv = { 0 };
-	struct child child;
-	ssh_argv(SSH_LINK, remote, NULL, "exit", &argv);
-	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
-					       .new_session = true };
-	return child_start(&request, &child, NULL) == 0 &&
-			       child_finish(&child, deadline_ms, &result, NULL) == 0 &&
-			       result.exit_status != 0
-		       ? ssh_words(strbuf_text(&result.errors))
-		       : NULL;
-}
-
-/* Start ssh, which continues in the background once it is connected. */
-static int connect_to(struct deck *deck, const struct remote *remote, const struct files *files,
-		      int64_t deadline_ms, struct error *err)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_strvec struct strvec argv = { 0 };
-	const bool has_manager = deck_bus(deck) != NULL;
-	struct child child;
-	if (has_manager)
-		strvec_push(&argv, deck->gate);
-	ssh_argv(SSH_MASTER, remote, files->control, NULL, &argv);
-	const struct child_request request = {
-		.argv = (const char *const *)strvec_argv(&argv),
-		.gate = has_manager,
-		.new_session = true,
-		.outlives_us = true,
-	};
-	const int r = child_start(&request, &child, err);
-	if (r == CHILD_NOT_INSTALLED)
-		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
-	if (r < 0)
-		return -1;
-	if (has_manager) {
-		make_scope(deck, remote, files, child.pid);
-		(void)fs_write_all(child.gate, "g", 1, "the gate", NULL);
-	}
-	if (child_finish(&child, deadline_ms, &result, err) < 0)
-		return -1;
-	if (result.exit_status == 0)
-		return 0;
-	cleanup_free char *words = ssh_words(strbuf_text(&result.errors));
-	/* A connection through another program has no address. */
-	cleanup_free char *hops = strstr(words, "UNKNOWN port") ? ask_hops(remote, deadline_ms)
-								: NULL;
-	return error_set(err, ERROR_CHILD, "%s", hops ? hops : words);
-}
-
-static int open_link(const struct remote *remote, const struct files *files, int64_t deadline_ms,
-		     struct link **ret, struct error *err)
-{
-	cleanup_free char *command = xasprintf("%s serve --stdio", remote->program);
-	cleanup_strvec struct strvec argv = { 0 };
-	ssh_argv(SSH_LINK, remote, files->control, command, &argv);
-	return link_open(&argv, deadline_ms, ret, err);
-}
-
-/* A connection can be there and not answer, for example when its ssh is stopped. */
-static int open_warm(const struct remote *remote, const struct files *files, struct link **ret,
-		     struct error *err)
-{
-	const int64_t deadline_ms = clock_ms() + remote->timeout_s * 1000 / WARM_SHARE;
-	cleanup_error struct error why = { 0 };
-	if (open_link(remote, files, deadline_ms, ret, &why) == 0)
-		return 0;
-	if (why.code != ERROR_TIMEOUT && why.code != ERROR_CHILD)
-		return error_move(err, &why);
-	log_info("%s: its connection is replaced: %s", remote->name, why.message);
-	ssh_end_master(remote, files->control);
-	return 1;
-}
-
-static bool has_socket(const struct files *files)
-{
-	return files->control && access(files->control, F_OK) == 0;
-}
-
-static int open_any(struct deck *deck, const struct remote *remote, const struct files *files,
-		    struct link **ret, struct error *err)
-{
-	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	int64_t deadline_ms = clock_ms() + remote->timeout_s * 1000;
-	int r = has_socket(files) ? open_warm(remote, files, ret, err) : 1;
-	if (r <= 0)
-		return r;
-	/* A second ssh that connects at the same time would be left without a socket, and stay. */
-	if (files->control)
-		r = fs_lock(files->directory, files->lock, deadline_ms, &lock, err);
-	if (r < 0)
-		return -1;
-	if (files->control && r == FS_LOCK_BUSY)
-		return error_set(err, ERROR_TIMEOUT, "another command still connects");
-	deadline_ms = clock_ms() + remote->timeout_s * 1000;
-	if (files->control && !has_socket(files) &&
-	    connect_to(deck, remote, files, deadline_ms, err) < 0)
-		return -1;
-	return open_link(remote, files, deadline_ms, ret, err);
-}
-
 /* ---- whether it answers ----------------------------------------------------------------------- */
 
 /* "10:02", with the day if that is another one. */
-static void note_unreachable(const struct files *files, char ret[CLOCK_TEXT_SIZE])
+static void note_unreachable(const struct way_files *files, char ret[CLOCK_TEXT_SIZE])
 {
 	char today[CLOCK_TEXT_SIZE];
 	struct stat st;
@@ -231,7 +83,7 @@ static void note_unreachable(const struct files *files, char ret[CLOCK_TEXT_SIZE
 
 int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote)
 {
-	cleanup_files struct files files;
+	cleanup_files struct way_files files;
 	struct stat st;
 	files_open(deck, remote, &files);
 	return fstatat(files.directory, files.since, &st, AT_SYMLINK_NOFOLLOW) == 0
@@ -241,9 +93,7 @@ int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *re
 
 /* ---- what is known of a host ------------------------------------------------------------------ */
 
-enum { NOTE_MAX = 128 };
-
-static void note(const struct files *files, const char *what, const char *text)
+static void note(const struct way_files *files, const char *what, const char *text)
 {
 	cleanup_free char *name = xasprintf("%s.%s", files->name, what);
 	cleanup_strbuf struct strbuf before = { 0 };
@@ -258,7 +108,7 @@ static void note(const struct files *files, const char *what, const char *text)
 static char *noted(const struct deck *deck, const struct remote *remote, const char *what,
 		   int64_t *ret_at_us)
 {
-	cleanup_files struct files files;
+	cleanup_files struct way_files files;
 	cleanup_strbuf struct strbuf text = { 0 };
 	struct stat st;
 	files_open(deck, remote, &files);
@@ -268,6 +118,12 @@ static char *noted(const struct deck *deck, const struct remote *remote, const c
 		return NULL;
 	*ret_at_us = st.st_mtim.tv_sec * 1000000LL;
 	return xstrdup(strbuf_text(&text));
+}
+
+char *hosts_why(const struct deck *deck, const struct remote *remote)
+{
+	int64_t at_us;
+	return hosts_unreachable_since(deck, remote) ? noted(deck, remote, "why", &at_us) : NULL;
 }
 
 /* What a host says becomes no more than digits here. */
@@ -300,7 +156,7 @@ char *hosts_state(const struct deck *deck)
 
 void hosts_note_waiting(const struct deck *deck, const struct remote *remote, size_t count)
 {
-	cleanup_files struct files files;
+	cleanup_files struct way_files files;
 	files_open(deck, remote, &files);
 	/* Also the same number is news. */
 	cleanup_free char *text = xasprintf("%zu %lld", count, (long long)clock_wall_us());
@@ -321,10 +177,10 @@ size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64
 int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret, struct error *err)
 {
 	cleanup_error struct error why = { 0 };
-	cleanup_files struct files files;
+	cleanup_files struct way_files files;
 	char since[CLOCK_TEXT_SIZE];
 	files_open(deck, remote, &files);
-	if (open_any(deck, remote, &files, ret, &why) == 0) {
+	if (way_of(remote)->open(deck, remote, &files, ret, &why) == 0) {
 		(void)unlinkat(files.directory, files.since, 0);
 		cleanup_free char *identity = digest_of(link_hello(*ret)->machine_id,
 							link_hello(*ret)->state);
@@ -336,6 +192,7 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 	if (why.code == ERROR_NEWER || why.code == ERROR_INVALID)
 		return error_set(err, why.code, "%s: %s", remote->name, why.message);
 	note_unreachable(&files, since);
+	note(&files, "why", why.message);
 	/* host login takes what config.toml says, which is not what host add was given. */
 	const bool has_hint = reattach_needs_user(why.message) &&
 			      remote == remotes_find(&deck->settings.hosts, remote->name);
@@ -345,33 +202,20 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 			 has_hint ? remote->name : "");
 }
 
-bool hosts_check(struct deck *deck, const struct remote *remote)
-{
-	cleanup_error struct error why = { 0 };
-	cleanup_files struct files files;
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_strvec struct strvec argv = { 0 };
-	files_open(deck, remote, &files);
-	/* There is no such subsystem: sshd says so without a new process, also on a busy host. */
-	ssh_argv(SSH_CHECK, remote, files.control, "agentdeck-check", &argv);
-	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
-					       .new_session = true };
-	if (!has_socket(&files) || child_run(&request, CHECK_MS, &result, &why) == 0 ||
-	    why.code != ERROR_TIMEOUT)
-		return true;
-	log_info("%s: its connection is replaced: %s", remote->name, why.message);
-	ssh_end_master(remote, files.control);
-	return false;
-}
-
 int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct link **ret)
 {
-	cleanup_files struct files files;
+	const struct way *way = way_of(remote);
+	cleanup_files struct way_files files;
 	files_open(deck, remote, &files);
-	return has_socket(&files) &&
-			       open_link(remote, &files, clock_ms() + AT_ONCE_MS, ret, NULL) == 0
-		       ? 0
-		       : HOSTS_SILENT;
+	return way->open_at_once ? way->open_at_once(remote, &files, ret) : HOSTS_SILENT;
+}
+
+bool hosts_check(struct deck *deck, const struct remote *remote)
+{
+	const struct way *way = way_of(remote);
+	cleanup_files struct way_files files;
+	files_open(deck, remote, &files);
+	return !way->check || way->check(remote, &files);
 }
 
 static int keep_answer(enum link_stream stream, const char *bytes, size_t length, void *context)
@@ -408,110 +252,97 @@ int hosts_check_machine(const struct remote *remote, const struct link *link, st
 			 remote->name);
 }
 
+int hosts_ask_once(struct deck *deck, const struct remote *remote, const char *once,
+		   const char *wait_s, struct json_object **ret, struct error *err)
+{
+	cleanup_link struct link *link = NULL;
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push_array(&words, (const char *const[]){ "-H", REMOTE_HERE, "once", once, "--wait",
+							 wait_s, "--json", NULL });
+	return hosts_open(deck, remote, &link, err) < 0 ? -1 : hosts_ask(link, &words, ret, err);
+}
+
+/* ---- the connection and the host -------------------------------------------------------------- */
+
 int hosts_ask_system(const struct deck *deck, const struct remote *remote, char **ret,
 		     struct error *err)
 {
-	cleanup_files struct files files;
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_strvec struct strvec argv = { 0 };
-	cleanup_strbuf struct strbuf system = { 0 };
+	const struct way *way = way_of(remote);
+	cleanup_files struct way_files files;
 	files_open(deck, remote, &files);
-	if (!has_socket(&files))
-		return HOSTS_SILENT;
-	/* What every shell understands. */
-	ssh_argv(SSH_LINK, remote, files.control, "uname -sm; tmux -V", &argv);
-	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
-					       .new_session = true };
-	if (child_run(&request, SYSTEM_MS, &result, err) < 0)
-		return -1;
-	/* The files of a login may print more. */
-	for (char *rest = result.output.data, *line; (line = strsep(&rest, "\n"));)
-		if (starts_with(line, "Linux ") || starts_with(line, "tmux ")) {
-			line[strnlen(line, LINE_SHOWN)] = '\0';
-			strbuf_adds(&system, system.length ? ", " : "");
-			strbuf_add_visible(&system, line);
-		}
-	if (!system.length)
-		return HOSTS_SILENT;
-	*ret = strbuf_take(&system);
-	return 0;
-}
-
-/* It has a terminal, and so no gate: only its process in the background gets the scope. */
-static void keep_master(struct deck *deck, const struct remote *remote, const struct files *files)
-{
-	cleanup_free struct process_id *masters = NULL;
-	if (deck_bus(deck) && ssh_list_masters(files->control, &masters) > 0)
-		make_scope(deck, remote, files, masters[0].pid);
+	return way->ask_system ? way->ask_system(remote, &files, ret, err) : HOSTS_SILENT;
 }
 
 int hosts_login(struct deck *deck, const struct remote *remote, struct error *err)
 {
-	cleanup_files struct files files;
-	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	cleanup_link struct link *link = NULL;
-	cleanup_strvec struct strvec argv = { 0 };
-	int status = 0;
+	cleanup_files struct way_files files;
 	files_open(deck, remote, &files);
-	if (!files.control)
-		return error_set(err, ERROR_UNAVAILABLE,
-				 "%s: there is no directory for its socket: see agentdeck doctor",
-				 remote->name);
-	int r = fs_lock(files.directory, files.lock, clock_ms() + remote->timeout_s * 1000, &lock,
-			err);
-	if (r < 0)
+	if (way_check(remote, WAY_LOGIN, err) < 0)
 		return -1;
-	if (r == FS_LOCK_BUSY)
-		return error_set(err, ERROR_BUSY, "%s: another command still connects",
-				 remote->name);
-	if (has_socket(&files) && open_warm(remote, &files, &link, NULL) == 0)
-		return HOSTS_CONNECTED;
-	ssh_argv(SSH_LOGIN, remote, files.control, NULL, &argv);
-	r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status, err);
-	if (r == CHILD_NOT_INSTALLED)
-		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
-	if (r < 0)
-		return -1;
-	if (status != 0)
-		return error_set(err, ERROR_UNREACHABLE, "%s: ssh did not log in (exit status %d)",
-				 remote->name, status);
-	/* One that answers has left our session: its hangup would end it. */
-	(void)open_link(remote, &files, clock_ms() + remote->timeout_s * 1000, &link, NULL);
-	keep_master(deck, remote, &files);
-	(void)unlinkat(files.directory, files.since, 0);
-	return 0;
+	return way_of(remote)->login(deck, remote, &files, err);
 }
 
 bool hosts_end(const struct deck *deck, const struct remote *remote)
 {
-	cleanup_files struct files files;
+	const struct way *way = way_of(remote);
+	cleanup_files struct way_files files;
 	files_open(deck, remote, &files);
-	const bool has_connection = has_socket(&files);
-	if (has_connection)
-		ssh_end_master(remote, files.control);
+	const bool has_connection = way->end && way->end(remote, &files);
 	(void)unlinkat(files.directory, files.since, 0);
 	return has_connection;
 }
 
-int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
-		   bool has_answered, const struct strvec *words, struct strvec *ret,
-		   struct error *err)
+int hosts_scale(const struct deck *deck, const struct remote *remote, int64_t replicas,
+		struct error *err)
 {
-	cleanup_files struct files files;
-	cleanup_link struct link *link = NULL;
-	cleanup_strbuf struct strbuf command = { 0 };
+	cleanup_files struct way_files files;
+	char since[CLOCK_TEXT_SIZE];
 	files_open(deck, remote, &files);
-	strbuf_addf(&command, "%s ", remote->program);
-	for (size_t i = 0; i < words->count; i++)
-		remote_quote(&command, words->items[i]);
+	if (way_check(remote, WAY_SCALE, err) < 0 ||
+	    way_of(remote)->scale(remote, replicas, err) < 0)
+		return -1;
+	if (replicas) {
+		(void)unlinkat(files.directory, files.since, 0);
+	} else {
+		note_unreachable(&files, since);
+		note(&files, "why", HOSTS_STOPPED);
+	}
+	return 0;
+}
+
+/* ---- commands with descriptors of ours -------------------------------------------------------- */
+
+int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec *ret,
+	       struct error *err)
+{
+	const struct remote *remote = order->remote;
+	const struct way *way = way_of(remote);
+	cleanup_files struct way_files files;
+	cleanup_link struct link *link = NULL;
+	files_open(deck, remote, &files);
 	/* Only a connection that answers is used: ssh would wait for it without end.  ssh itself
 	 * may ask for a password. */
-	const bool answers = has_answered ? !files.control || has_socket(&files)
-					  : open_any(deck, remote, &files, &link, NULL) == 0;
-	if (link && hosts_check_machine(remote, link, err) < 0)
+	const bool answers = order->has_answered
+				     ? !way->asks_user || !files.control || way_has_socket(&files)
+			     : way->asks_user ? way->open(deck, remote, &files, &link, NULL) == 0
+					      : hosts_open(deck, remote, &link, err) == 0;
+	if ((!answers && !way->asks_user) || (link && hosts_check_machine(remote, link, err) < 0))
 		return -1;
-	ssh_argv(mode, remote, answers ? files.control : NULL, command.data, ret);
+	const struct way_order how = { remote, answers ? files.control : NULL, order->once,
+				       order->words, order->is_terminal };
+	way->argv(&how, ret);
 	return answers ? 0 : HOSTS_SILENT;
+}
+
+int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status)
+{
+	cleanup_json struct json_object *answer = NULL;
+	if (!order->once)
+		return status;
+	if (hosts_ask_once(deck, order->remote, order->once, "0", &answer, NULL) < 0 ||
+	    !streq(json_get_string(answer, "state", ""), once_state_words[ONCE_ENDED]))
+		return WAY_LOST;
+	return (int)json_get_int(answer, "status", WAY_LOST);
 }
 
 /* ---- ports ------------------------------------------------------------------------------------ */
@@ -519,9 +350,9 @@ int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode
 void hosts_forward_argv(const struct deck *deck, const struct remote *remote, const char *target,
 			struct strvec *ret)
 {
-	cleanup_files struct files files;
+	cleanup_files struct way_files files;
 	files_open(deck, remote, &files);
-	ssh_argv(SSH_FORWARD, remote, has_socket(&files) ? files.control : NULL, target, ret);
+	ssh_argv(SSH_FORWARD, remote, way_has_socket(&files) ? files.control : NULL, target, ret);
 }
 
 /* Returns 0 also if it is still open at the deadline; else ssh's words are in *ret. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Links to the user's other hosts (docs/link.md): one ssh connection for each host, which stays for
- * a while, and what is known of a host that does not answer.
+ * Links to the user's other hosts (docs/link.md), and what is known of a host that does not answer.
+ * By ssh there is one connection for each host, which stays for a while.
  */
 #pragma once
 
-#include "driver/link/link.h"
-#include "driver/link/ssh.h"
-#include "engine/deck/deck.h"
+#include "engine/hosts/way.h"
 
-enum { HOSTS_SILENT = 1 };
+enum { HOSTS_SILENT = WAY_SILENT };
+/* Why a host that was stopped does not answer. */
+#define HOSTS_STOPPED "scaled to 0"
 
 /* Open a link.  It takes at most the remote's timeout: a connection that is there but does not
  * answer is replaced.  ERROR_UNREACHABLE says why, and since when.  ERROR_NEWER: as link_open(). */
@@ -28,6 +28,10 @@ int hosts_ask(struct link *link, const struct strvec *words, struct json_object 
 /* Since when it does not answer, as far as this machine has asked: a time of clock_wall_us(); 0: it
  * answered, or was not asked. */
 int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *remote);
+
+/* And why: what was noted then, visible, without asking; NULL: it answered, or was not asked. The
+ * caller frees. */
+char *hosts_why(const struct deck *deck, const struct remote *remote) MUST_USE;
 
 /* Which machine and state directory it was when it last answered, as digits for comparison; remote
  * NULL: this machine.  NULL: not known.  The caller frees. */
@@ -57,20 +61,39 @@ int hosts_ask_system(const struct deck *deck, const struct remote *remote, char 
 /* Connect on this terminal, where ssh asks its user what it needs.  The connection stays until
  * hosts_end(), or until it is lost.  HOSTS_CONNECTED: there is one that answers.
  * ERROR_UNREACHABLE: ssh has failed, and has said why. */
-enum { HOSTS_CONNECTED = 1 };
+enum { HOSTS_CONNECTED = WAY_CONNECTED };
 int hosts_login(struct deck *deck, const struct remote *remote, struct error *err);
 
 /* Let its connection take no more commands, and forget since when it does not answer.  Returns
  * whether there was one. */
 bool hosts_end(const struct deck *deck, const struct remote *remote);
 
-/* The command line of ssh for a command that has our own descriptors: SSH_TERMINAL or SSH_PIPES.
- * words: behind "agentdeck".  has_answered: hosts_check_machine() was satisfied just now, which is
- * not asked again.  HOSTS_SILENT: the host has not answered, so that ssh makes a connection of its
- * own, and may ask for a password.  Errors as of hosts_check_machine(). */
-int hosts_ssh_argv(struct deck *deck, const struct remote *remote, enum ssh_mode mode,
-		   bool has_answered, const struct strvec *words, struct strvec *ret,
-		   struct error *err);
+/* Let the engine that has made the host stop it (replicas 0) or start it (1).  It is not awaited.
+ * ERROR_INVALID: no engine has made it. */
+int hosts_scale(const struct deck *deck, const struct remote *remote, int64_t replicas,
+		struct error *err);
+
+/* Ask a new link for the command with this id (--once), and wait so long for its end.  *ret, the
+ * caller's, is what agentdeck once prints. */
+int hosts_ask_once(struct deck *deck, const struct remote *remote, const char *once,
+		   const char *wait_s, struct json_object **ret, struct error *err);
+
+/* A command that has our own descriptors. */
+struct hosts_order {
+	const struct remote *remote;
+	const struct strvec *words; /* behind "agentdeck" */
+	const char *once;           /* its id; NULL: way->is_sure, or nobody asks how it ended */
+	bool is_terminal;           /* else they are pipes */
+	bool has_answered; /* hosts_check_machine() was satisfied just now, and is not asked */
+};
+/* Its command line.  HOSTS_SILENT: the host has not answered, so that ssh makes a connection of its
+ * own, and may ask for a password.  Errors as of hosts_check_machine(); ERROR_UNREACHABLE where
+ * nothing could be asked. */
+int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec *ret,
+	       struct error *err);
+/* It has ended here with this status: how did it end there?  WAY_LOST: not, as far as the host
+ * says, or the host does not answer. */
+int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status);
 
 /* The command line of ssh that leads its descriptors 0 and 1 to "ADDRESS:PORT" of the host. */
 void hosts_forward_argv(const struct deck *deck, const struct remote *remote, const char *target,

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/runner.h"
 #include "driver/link/network.h"
+#include "driver/link/ssh.h"
 #include "engine/hosts/hosts.h"
 #include "model/session/naming.h"
 

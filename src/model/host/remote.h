@@ -9,15 +9,43 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* A host of the user's, [hosts.NAME].  Zero-initialised is empty. */
 struct remote {
 	char *name;
-	char *ssh;         /* the destination for ssh */
-	char *program;     /* of agentdeck there; a login's shell expands "~/" */
+	char *ssh;        /* the destination for ssh; NULL: another program leads there */
+	char *kubernetes; /* its StatefulSet, or "pod/NAME"; NULL: it is no Pod */
+	char *kube_context, *kube_namespace; /* for kubectl; NULL: those that it uses */
+	char *program;     /* of agentdeck there; the shell of a login by ssh expands "~/" */
 	int64_t timeout_s; /* until its hello */
 	char *machine_id;  /* of the machine that its user means; NULL: any */
 };
+
+/* Which program leads there. */
+enum remote_kind { REMOTE_SSH, REMOTE_KUBERNETES, REMOTE_KINDS };
+extern const char *const remote_kind_words[REMOTE_KINDS];
+enum remote_kind remote_kind(const struct remote *remote);
+
+/* The keys of a host whose values are texts. */
+struct remote_text {
+	const char *key; /* NULL: the end of the list */
+	size_t at;       /* in struct remote */
+	bool (*is_valid)(const char *text);
+	const char *must; /* "write ..." */
+};
+extern const struct remote_text remote_texts[];
+/* Its variable in the remote. */
+char **remote_text(struct remote *remote, const struct remote_text *text);
+/* Borrowed; NULL: it has none. */
+const char *remote_value(const struct remote *remote, const struct remote_text *text);
+
+/* Which of the values do not go together, and why?  NULL: they do.  Static. */
+const char *remote_conflict(const struct remote *remote);
+
+/* Where it is, on one line: "ssh ann@gpu1", "kubernetes CONTEXT/NAMESPACE/NAME".  The caller frees.
+ */
+char *remote_place(const struct remote *remote) MUST_USE;
 
 void remote_free(struct remote *remote);
 
@@ -32,6 +60,7 @@ void remotes_free(struct remotes *remotes);
 
 #define REMOTE_HERE    "local" /* this machine, where a command line names a host */
 #define REMOTE_PROGRAM "agentdeck"
+#define REMOTE_POD     "pod/"
 enum { REMOTE_TIMEOUT_S = 15, REMOTE_TIMEOUT_MAX_S = 600 };
 
 /* [A-Za-z0-9][A-Za-z0-9_.-]{0,63}, and not "local". */
@@ -41,8 +70,12 @@ bool remote_is_name(const char *text);
 bool remote_is_destination(const char *text);
 /* Likewise for a program: a name, or a path that starts with "/" or "~/". */
 bool remote_is_program(const char *text);
+/* A name as Kubernetes has them (RFC 1123): lower-case letters, digits and "-" within. */
+bool remote_is_label(const char *text);
+/* Such names with dots between them, of a StatefulSet; or "pod/" and that of a Pod. */
+bool remote_is_workload(const char *text);
 
-/* Copies all of them; program NULL: REMOTE_PROGRAM, ssh NULL: the name. */
+/* Copies all of them; program NULL: REMOTE_PROGRAM, ssh NULL: the name, if it is REMOTE_SSH. */
 void remotes_add(struct remotes *remotes, const struct remote *remote);
 /* NULL: there is none of this name.  Borrowed. */
 const struct remote *remotes_find(const struct remotes *remotes, const char *name);

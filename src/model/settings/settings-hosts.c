@@ -2,7 +2,6 @@
 #include "model/settings/settings-internal.h"
 
 #include "model/host/remote.h"
-#include "model/session/naming.h"
 
 /* The keys of [hosts.NAME], and the variables in a struct remote. */
 static int store_host(const struct toml_document *document, const char *path, const char *name,
@@ -11,32 +10,21 @@ static int store_host(const struct toml_document *document, const char *path, co
 	const struct toml_key key = { .path = path, .min = 1, .max = REMOTE_TIMEOUT_MAX_S };
 	if (streq(name, "timeout"))
 		return toml_store_int(document, &key, value, &ret->timeout_s, err);
-	char **text = streq(name, "ssh")          ? &ret->ssh
-		      : streq(name, "program")    ? &ret->program
-		      : streq(name, "machine_id") ? &ret->machine_id
-						  : NULL;
-	if (!text)
+	const struct remote_text *text = remote_texts;
+	while (text->key && !streq(text->key, name))
+		text++;
+	if (!text->key)
 		return toml_error(
 			document, path, err,
-			"unknown key \"%s\": a host has ssh, program, timeout and machine_id",
+			"unknown key \"%s\": a host has ssh, program, timeout and machine_id; or "
+			"kubernetes, context and namespace in the place of ssh",
 			path);
-	if (toml_store_string(document, &key, value, text, err) < 0)
+	char **field = remote_text(ret, text);
+	if (toml_store_string(document, &key, value, field, err) < 0)
 		return -1;
-	if (text == &ret->ssh && !remote_is_destination(*text))
-		return toml_error(document, path, err,
-				  "%s is \"%s\": write what follows \"ssh\" on a command line: a "
-				  "host, USER@HOST or ssh://USER@HOST:PORT",
-				  path, *text);
-	if (text == &ret->program && !remote_is_program(*text))
-		return toml_error(document, path, err,
-				  "%s is \"%s\": write a name, or a path that starts with \"/\" or "
-				  "\"~/\", without blanks",
-				  path, *text);
-	if (text == &ret->machine_id && !naming_is_uuid(*text))
-		return toml_error(document, path, err,
-				  "%s is \"%s\": it is what agentdeck host add has written", path,
-				  *text);
-	return 0;
+	return text->is_valid(*field) ? 0
+				      : toml_error(document, path, err, "%s is \"%s\": %s", path,
+						   *field, text->must);
 }
 
 int settings_store_hosts(const struct toml_document *document, const struct toml_key *key,
@@ -61,6 +49,18 @@ int settings_store_hosts(const struct toml_document *document, const struct toml
 				return -1;
 		}
 		remotes_add(field, &remote);
+	}
+	return 0;
+}
+
+int settings_check_hosts(const struct toml_document *document, const struct remotes *hosts,
+			 struct error *err)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		const char *why = remote_conflict(&hosts->items[i]);
+		cleanup_free char *path = xasprintf("hosts.%s", hosts->items[i].name);
+		if (why)
+			return toml_error(document, path, err, "%s: %s", path, why);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/tomlmap.h"
+#include "model/host/remote.h"
 
 extern const struct toml_key settings_keys[];
 extern const size_t settings_key_count;
@@ -12,6 +13,9 @@ extern const size_t settings_key_count;
 /* [hosts.NAME], into a struct remotes (settings-hosts.c). */
 int settings_store_hosts(const struct toml_document *document, const struct toml_key *key,
 			 struct json_object *value, void *field, struct error *err);
+/* ERROR_CORRUPT: values of a host do not go together. */
+int settings_check_hosts(const struct toml_document *document, const struct remotes *hosts,
+			 struct error *err);
 
 /* A text of [container] that is not empty and, for some of the keys, one of their words. */
 int settings_store_choice(const struct toml_document *document, const struct toml_key *key,

@@ -826,6 +826,8 @@ int settings_parse(const char *text, size_t length, const char *what, struct set
 		return r;
 	settings_init(&settings);
 	r = toml_document_store(&document, settings_keys, settings_key_count, &settings, err);
+	if (r == 0)
+		r = settings_check_hosts(&document, &settings.hosts, err);
 	if (r < 0)
 		return r;
 	*ret = settings;

@@ -145,6 +145,9 @@ void settings_check(const char *text, size_t length, const char *what, struct st
 	}
 	toml_document_check(&document, settings_keys, settings_key_count,
 			    &(struct toml_target){ &scratch, clear }, &found);
+	/* Values that are right by themselves may not go together. */
+	if (!found.count && settings_parse(text, length, what, &scratch, &err) < 0)
+		strvec_push(&found, err.message);
 	if (found.count)
 		qsort(found.items, found.count, sizeof(*found.items), compare);
 	strvec_push_all(ret, &found);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/hosts/way.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "driver/link/ssh.h"
+
+#include <string.h>
+
+enum { LOOK_SHARE = 3 /* of the timeout */ };
+
+/* The container of the Pod (docs/clusters.md). */
+#define CONTAINER "main"
+
+/* ---- kubectl ---------------------------------------------------------------------------------- */
+
+static void begin_argv(const struct remote *remote, struct strvec *ret)
+{
+	strvec_push(ret, "kubectl");
+	if (remote->kube_context)
+		strvec_pushf(ret, "--context=%s", remote->kube_context);
+	if (remote->kube_namespace)
+		strvec_pushf(ret, "--namespace=%s", remote->kube_namespace);
+}
+
+static bool is_pod(const struct remote *remote)
+{
+	return starts_with(remote->kubernetes, REMOTE_POD);
+}
+
+static char *pod_of(const struct remote *remote)
+{
+	return is_pod(remote) ? xstrdup(remote->kubernetes + strlen(REMOTE_POD))
+			      : xasprintf("%s-0", remote->kubernetes);
+}
+
+static void exec_argv(const struct remote *remote, const char *how, struct strvec *ret)
+{
+	cleanup_free char *pod = pod_of(remote);
+	begin_argv(remote, ret);
+	strvec_push_array(ret,
+			  (const char *const[]){ "exec", how, pod, "-c", CONTAINER, "--", NULL });
+}
+
+/* ERROR_CHILD: it failed, with its own words. */
+static int run_kubectl(const struct strvec *argv, int64_t timeout_ms, struct child_result *result,
+		       struct error *err)
+{
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(argv),
+					       .new_session = true };
+	const int r = child_run(&request, (int)timeout_ms, result, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "kubectl is not installed here");
+	if (r < 0 || result->exit_status == 0)
+		return r;
+	cleanup_free char *words = ssh_words(strbuf_text(&result->errors));
+	return error_set(err, ERROR_CHILD, "kubectl: %s", words);
+}
+
+/* ---- what Kubernetes says --------------------------------------------------------------------- */
+
+/* The StatefulSet and its Pod, as far as they exist. */
+static int get(const struct remote *remote, struct json_object **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_free char *pod = pod_of(remote);
+	begin_argv(remote, &argv);
+	strvec_push_array(&argv,
+			  (const char *const[]){ "get", "--ignore-not-found", "-o", "json", NULL });
+	if (!is_pod(remote))
+		strvec_pushf(&argv, "statefulset/%s", remote->kubernetes);
+	strvec_pushf(&argv, REMOTE_POD "%s", pod);
+	if (run_kubectl(&argv, remote->timeout_s * 1000 / LOOK_SHARE, &result, err) < 0)
+		return -1;
+	/* It prints nothing where there is none. */
+	const char *text = result.output.length ? result.output.data : "{}";
+	return json_parse(text, strlen(text), "kubectl", ret, err);
+}
+
+/* The one of this kind, from a list of several or as the only one.  Borrowed; NULL: none. */
+static struct json_object *find(struct json_object *found, const char *kind)
+{
+	struct json_object *items = json_get_array(found, "items");
+	for (size_t i = 0; items && i < json_object_array_length(items); i++) {
+		struct json_object *item = json_object_array_get_idx(items, i);
+		if (streq(json_get_string(item, "kind", ""), kind))
+			return item;
+	}
+	return streq(json_get_string(found, "kind", ""), kind) ? found : NULL;
+}
+
+/* The member of the list that is called so.  Borrowed. */
+static struct json_object *named(struct json_object *status, const char *list, const char *key,
+				 const char *name)
+{
+	struct json_object *items = json_get_array(status, list);
+	for (size_t i = 0; items && i < json_object_array_length(items); i++) {
+		struct json_object *item = json_object_array_get_idx(items, i);
+		if (streq(json_get_string(item, key, ""), name))
+			return item;
+	}
+	return NULL;
+}
+
+/* Why the Pod does not run, in the words of Kubernetes; "": it does not say.  The caller frees. */
+static char *reason_of(struct json_object *status)
+{
+	struct json_object *container = named(status, "containerStatuses", "name", CONTAINER);
+	struct json_object *waiting = json_at(container, "state.waiting");
+	struct json_object *scheduled = named(status, "conditions", "type", "PodScheduled");
+	const char *message = json_get_string(scheduled, "message", "");
+	if (waiting) {
+		const char *more = json_get_string(waiting, "message", "");
+		return xasprintf("%s%s%s", json_get_string(waiting, "reason", ""),
+				 *more ? ": " : "", more);
+	}
+	if (streq(json_get_string(scheduled, "status", ""), "False") && *message) {
+		/* What follows is about other Pods, which could be ended for this one. */
+		const char *end = strstr(message, ". ");
+		return xstrndup(message, end ? (size_t)(end - message) : strlen(message));
+	}
+	return xstrdup(json_get_string(status, "reason", ""));
+}
+
+static char *describe(const struct remote *remote, struct json_object *found)
+{
+	struct json_object *set = find(found, "StatefulSet"), *pod = find(found, "Pod");
+	struct json_object *status = json_get_object(pod, "status");
+	const int64_t replicas = json_get_int(json_get_object(set, "spec"), "replicas", 1);
+	const bool ends = json_at(pod, "metadata.deletionTimestamp");
+	const char *phase = ends ? "Terminating" : json_get_string(status, "phase", "Unknown");
+	if (!pod && set)
+		return xstrdup(replicas ? "there is no Pod yet" : "scaled to 0");
+	if (!pod)
+		return xasprintf("Kubernetes has no %s%s", is_pod(remote) ? "" : "StatefulSet ",
+				 remote->kubernetes);
+	cleanup_free char *reason = reason_of(status);
+	if (streq(phase, "Running"))
+		return *reason ? TAKE_PTR(reason) : NULL;
+	return xasprintf("%s%s%s", phase, *reason ? ": " : "", reason);
+}
+
+/* Why it does not answer, visible, on one line; NULL: Kubernetes knows no reason.  The caller
+ * frees. */
+static char *look(const struct remote *remote)
+{
+	cleanup_json struct json_object *found = NULL;
+	cleanup_error struct error why = { 0 };
+	if (get(remote, &found, &why) < 0)
+		return xstrdup(why.message);
+	cleanup_free char *said = describe(remote, found);
+	return said ? ssh_words(said) : NULL;
+}
+
+/* ---- the way ---------------------------------------------------------------------------------- */
+
+static int kubernetes_open(struct deck *deck UNUSED, const struct remote *remote,
+			   const struct way_files *files UNUSED, struct link **ret,
+			   struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_error struct error why = { 0 };
+	exec_argv(remote, "-i", &argv);
+	strvec_push_array(&argv,
+			  (const char *const[]){ remote->program, "serve", "--stdio", NULL });
+	if (link_open(&argv, clock_ms() + remote->timeout_s * 1000, ret, &why) == 0)
+		return 0;
+	const bool is_host = why.code == ERROR_CORRUPT || why.code == ERROR_CHILD ||
+			     why.code == ERROR_TIMEOUT;
+	cleanup_free char *words = is_host ? look(remote) : NULL;
+	return words ? error_set(err, ERROR_CHILD, "%s", words) : error_move(err, &why);
+}
+
+/* kubectl takes no variable along. */
+static void push_variable(struct strvec *argv, const char *name)
+{
+	const char *value = getenv(name);
+	if (!is_empty(value))
+		strvec_pushf(argv, "%s=%s", name, value);
+}
+
+static void kubernetes_argv(const struct way_order *order, struct strvec *ret)
+{
+	exec_argv(order->remote, order->is_terminal ? "-it" : "-i", ret);
+	if (order->is_terminal) {
+		strvec_push(ret, "env");
+		push_variable(ret, "TERM");
+		push_variable(ret, "COLORTERM");
+	}
+	strvec_push(ret, order->remote->program);
+	if (order->once)
+		strvec_push_array(ret, (const char *const[]){ "--once", order->once, NULL });
+	strvec_push_all(ret, order->words);
+}
+
+static int kubernetes_scale(const struct remote *remote, int64_t replicas, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	if (is_pod(remote))
+		return error_set(err, ERROR_INVALID,
+				 "%s: config.toml names its Pod: only a StatefulSet is scaled",
+				 remote->name);
+	begin_argv(remote, &argv);
+	strvec_push(&argv, "scale");
+	strvec_pushf(&argv, "statefulset/%s", remote->kubernetes);
+	strvec_pushf(&argv, "--replicas=%lld", (long long)replicas);
+	return run_kubectl(&argv, remote->timeout_s * 1000, &result, err) < 0
+		       ? error_prefix(err, "%s", remote->name)
+		       : 0;
+}
+
+/* The context that kubectl uses by itself is another one tomorrow. */
+static void kubernetes_settle(struct remote *remote)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_json struct json_object *found = NULL;
+	strvec_push_array(&argv,
+			  (const char *const[]){ "kubectl", "config", "current-context", NULL });
+	if (!remote->kube_context &&
+	    run_kubectl(&argv, remote->timeout_s * 1000, &result, NULL) == 0) {
+		char *name = result.output.data;
+		if (name)
+			name[strcspn(name, "\n")] = '\0';
+		if (name && remote_is_destination(name))
+			remote->kube_context = xstrdup(name);
+	}
+	if (remote->kube_namespace || get(remote, &found, NULL) < 0)
+		return;
+	const char *space = json_get_string(json_get_object(find(found, "Pod"), "metadata"),
+					    "namespace", "");
+	if (remote_is_label(space))
+		remote->kube_namespace = xstrdup(space);
+}
+
+const struct way way_kubernetes = {
+	.lacks = { [WAY_LOGIN] = "there is no connection to log in to: kubectl makes one for each "
+				 "command, with its own credentials",
+		   [WAY_FORWARD] = "its ports are led here by kubectl port-forward" },
+	.open = kubernetes_open,
+	.argv = kubernetes_argv,
+	.scale = kubernetes_scale,
+	.settle = kubernetes_settle,
+};
