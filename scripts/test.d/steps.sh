@@ -361,7 +361,7 @@ step_engines() {
 step_slurm() {	# [CASE...]
 	needs python3
 	install_scratch
-	limit_as_root 400 "$TOP/tests/slurm" "$@"
+	limit_as_root 600 "$TOP/tests/slurm" "$@"
 }
 
 # Once in a run: a test of the other lane may run what is installed. WORDS: what to make, too.
