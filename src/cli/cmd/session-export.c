@@ -3,13 +3,14 @@
 #include "cli/show/output.h"
 #include "driver/archive/archive.h"
 #include "engine/deck/hint.h"
+#include "engine/export/move-tree.h"
 #include "engine/export/pack.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 struct options {
-	const char *move;
+	const char *move, *have;
 	bool running, removes;
 };
 
@@ -19,6 +20,8 @@ static const struct command_option options[] = {
 	{ 0, "remove", NULL, "then move the session to the trash here", TO_FLAG(removes) },
 	{ 0, "move", "ID", "of agentdeck session move, which calls this", TO_TEXT(move),
 	  .is_hidden = true },
+	{ 0, "tree-but", "COMMITS", "with --move: its tree instead, without what these have",
+	  TO_TEXT(have), .is_hidden = true },
 	{ 0 },
 };
 
@@ -56,6 +59,11 @@ static int cmd_session_export(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE, "--remove and --move exclude each other");
 	if (streq(name, ARCHIVE_STANDARD) && check_output(app, err) < 0)
 		return -1;
+	if (given->have)
+		return given->move && streq(name, ARCHIVE_STANDARD)
+			       ? move_send_tree(&app->deck, row->base, given->move, given->have,
+						err)
+			       : error_set(err, ERROR_USAGE, "--tree-but needs --move and -");
 	if (pack_session(&app->deck, &order, &result, err) < 0)
 		return -1;
 	if (streq(name, ARCHIVE_STANDARD))

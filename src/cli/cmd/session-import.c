@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/session-move.h"
 #include "cli/show/output.h"
+#include "driver/archive/archive.h"
+#include "driver/git/cargo.h"
 #include "engine/deck/hint.h"
+#include "engine/export/move-tree.h"
 #include "engine/export/unpack.h"
 #include "model/session/naming.h"
 
 struct options {
-	const char *directory, *title, *group, *move, *session, *from, *instead;
+	const char *directory, *title, *group, *move, *session, *from, *instead, *tree;
+	bool is_tree;
 };
 
 static const struct command_option options[] = {
@@ -20,8 +25,24 @@ static const struct command_option options[] = {
 	{ 0, "session", "ID", "the session that moves", TO_TEXT(session), .is_hidden = true },
 	{ 0, "from", "HOST", "the end that it moves from", TO_TEXT(from), .is_hidden = true },
 	{ 0, "instead", "ID", "the move that it may replace", TO_TEXT(instead), .is_hidden = true },
+	{ 0, "tree", "COMMIT", "its tree, which came before", TO_TEXT(tree), .is_hidden = true },
+	{ 0, "is-tree", NULL, "the file is that tree", TO_FLAG(is_tree), .is_hidden = true },
 	{ 0 },
 };
+
+/* Nothing else changes until the session comes. */
+static int take_tree(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	const char *base = NULL;
+	if (!given->move || !given->directory || !streq(app->operands.items[0], ARCHIVE_STANDARD))
+		return error_set(err, ERROR_USAGE, "--is-tree needs --move, --directory and -");
+	if (move_find_there(app, given->session, &base, err) < 0 ||
+	    move_receive_tree(&app->deck, base, given->directory, err) < 0)
+		return -1;
+	return print_done(app, json_success(given->session, given->session),
+			  xasprintf("%s: its tree is there", given->session));
+}
 
 static int cmd_session_import(struct app *app, struct error *err)
 {
@@ -36,11 +57,16 @@ static int cmd_session_import(struct app *app, struct error *err)
 		.session = given->session,
 		.from = given->from,
 		.instead = given->instead,
+		.tree = given->tree,
 	};
 	if (given->move && (!naming_is_uuid(given->move) || !given->session || !given->from))
 		return error_set(err, ERROR_USAGE,
 				 "--move takes the id of a move, a UUID, and needs --session and "
 				 "--from");
+	if (given->is_tree)
+		return take_tree(app, err);
+	if (given->tree && (!given->move || !cargo_is_commit(given->tree)))
+		return error_set(err, ERROR_USAGE, "--tree takes a commit, and needs --move");
 	if (unpack_session(&app->deck, &order, &made, err) < 0)
 		return -1;
 	struct json_object *object = json_of_instance(&app->deck, made);

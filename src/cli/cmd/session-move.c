@@ -4,6 +4,7 @@
  * one end, which this one runs with -H.  It keeps nothing itself: killed anywhere, the same command
  * asks both ends, and continues.
  */
+#include "cli/cmd/session-move.h"
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
@@ -11,10 +12,10 @@
 #include "base/child.h"
 #include "base/machine.h"
 #include "driver/archive/archive.h"
+#include "driver/git/cargo.h"
 #include "engine/deck/hint.h"
-#include "engine/deck/once.h"
-#include "engine/export/arrive.h"
 #include "model/host/remote.h"
+#include "model/session/move.h"
 #include "model/session/naming.h"
 
 #include <signal.h>
@@ -24,54 +25,33 @@ enum {
 	STATUS_ABSENT = 2,
 	STATUS_UNREACHABLE = 69,
 	STATUS_UNKNOWN = 70,
+	TREE_COMMITS_MAX = 1000,
 	STATUS_UNREAD = 128 + SIGPIPE, /* what it wrote was not read */
 };
 
 struct options {
-	const char *to, *path, *title, *step, *id;
-	bool abandons, is_lost;
+	struct move_words words;
+	const char *path, *title;
+	bool with_tree, abandons, is_lost;
 };
 
 static const struct command_option options[] = {
 	{ 0, "to", "HOST", "where it goes: a host of config.toml, or local",
-	  TO_VALUE(to, VALUE_HOST) },
+	  TO_VALUE(words.to, VALUE_HOST) },
 	{ 0, "path", "DIR", "where it works there, instead of its directory here",
 	  TO_VALUE(path, VALUE_DIRECTORY) },
+	{ 0, "with-tree", NULL, "with its worktree: its commits, changes, new files and stashes",
+	  TO_FLAG(with_tree) },
 	{ 't', "title", "TITLE", "its title there; default: the one that it has", TO_TEXT(title) },
 	{ 0, "abandon", NULL, "end a move that was begun: the session stays where it is",
 	  TO_FLAG(abandons) },
 	{ 0, "lost", NULL, "with --abandon: the other host is lost for good, and so is its copy",
 	  TO_FLAG(is_lost) },
 	{ 0, "step", "STEP", "one step at this end, for the agentdeck that leads the move",
-	  TO_TEXT(step), .is_hidden = true },
-	{ 0, "id", "ID", "the move that the step is of", TO_TEXT(id), .is_hidden = true },
+	  TO_TEXT(words.step), .is_hidden = true },
+	{ 0, "id", "ID", "the move that the step is of", TO_TEXT(words.id), .is_hidden = true },
 	{ 0 },
 };
-
-/* ---- one end ---------------------------------------------------------------------------------- */
-
-static int do_step(struct app *app, struct error *err)
-{
-	const struct options *given = app->options;
-	const struct store_row *row;
-	enum move_state state;
-	enum move_step which;
-	if (!move_step_parse(given->step, &which) || !given->id || !naming_is_uuid(given->id))
-		return error_set(err, ERROR_USAGE, "--step takes a step, and --id its move");
-	/* An import of this move may still be on its way, also where nothing is yet. */
-	if (which == MOVE_STEP_DROP && once_refuse(&app->deck, given->id, err) < 0)
-		return -1;
-	if (app_resolve(app, app->operands.items[0], &app->rows, &row, err) < 0)
-		return -1;
-	const struct move_order order = {
-		.base = row->base, .step = which, .id = given->id, .host = given->to
-	};
-	if (move_session(&app->deck, &order, &state, err) < 0)
-		return -1;
-	struct json_object *object = json_success(row->id, row->title);
-	json_set_string(object, "move", state == MOVE_NONE ? NULL : move_state_words[state]);
-	return print_done(app, object, xasprintf("%s: %s", row->title, move_state_words[state]));
-}
 
 /* ---- both ends -------------------------------------------------------------------------------- */
 
@@ -84,10 +64,11 @@ struct end {
 struct mover {
 	struct app *app;
 	struct end from, to;
-	char *id, *title;      /* of the session, which both ends have */
-	char *move;            /* id of the move */
-	enum move_state state; /* of the session at its end */
-	char *host;            /* that it says it moves to or from */
+	char *id, *title;       /* of the session, which both ends have */
+	char *move;             /* id of the move */
+	enum move_state state;  /* of the session at its end */
+	char *host;             /* that it says it moves to or from */
+	char *tree, *directory; /* as cargo, and where it works in its repository; or NULL */
 };
 
 static void mover_end(struct mover *mover)
@@ -96,6 +77,8 @@ static void mover_end(struct mover *mover)
 	free(mover->title);
 	free(mover->move);
 	free(mover->host);
+	free(mover->tree);
+	free(mover->directory);
 }
 
 static struct end end_of(const struct remote *remote)
@@ -258,47 +241,45 @@ static int finish(struct child *child, struct answer *ret, struct error *err)
 	return 0;
 }
 
-static int start_import(const struct mover *mover, const char *instead, int source,
-			struct child *ret, struct error *err)
+/* What the import is told of the session.  instead: the move that the session there was seen in. */
+static void add_import(const struct mover *mover, const char *instead, struct strvec *ret)
 {
 	const struct options *given = mover->app->options;
-	cleanup_strvec struct strvec argv = { 0 };
+	const char *directory = given->path ? given->path : mover->directory;
+	const char *const pairs[][2] = {
+		{ "--instead", instead },
+		{ "--directory", directory },
+		{ "--title", given->title },
+		{ "--tree", mover->tree },
+	};
 	add_words(mover, &mover->to,
 		  (const char *const[]){ "session", "import", ARCHIVE_STANDARD, "--move",
 					 mover->move, "--session", mover->id, "--from",
 					 mover->from.shown, "--json", NULL },
-		  &argv);
-	if (instead)
-		strvec_push_array(&argv, (const char *const[]){ "--instead", instead, NULL });
-	if (given->path)
-		strvec_push_array(&argv, (const char *const[]){ "--directory", given->path, NULL });
-	if (given->title)
-		strvec_push_array(&argv, (const char *const[]){ "--title", given->title, NULL });
-	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
+		  ret);
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (pairs[i][1])
+			strvec_push_array(ret,
+					  (const char *const[]){ pairs[i][0], pairs[i][1], NULL });
+}
+
+static int start(const struct strvec *argv, int source, struct child *ret, struct error *err)
+{
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(argv),
 					       .source = source };
 	const int r = child_start(&request, ret, err);
-	return r > 0 ? error_set(err, ERROR_UNAVAILABLE, "%s is not there any more", argv.items[0])
+	return r > 0 ? error_set(err, ERROR_UNAVAILABLE, "%s is not there any more", argv->items[0])
 		     : r;
 }
 
-/* From one end to the other through a pipe.  The import believes only a whole file.  instead: the
- * move that the session there was seen in. */
-static int transfer(const struct mover *mover, const char *instead, struct answer *exported,
-		    struct answer *imported, struct error *err)
+/* From one end to the other through a pipe.  The import believes only the whole of it. */
+static int pipe_through(const struct strvec *export, const struct strvec *import,
+			struct answer *exported, struct answer *imported, struct error *err)
 {
-	cleanup_strvec struct strvec argv = { 0 };
 	struct child from, to;
-	add_words(mover, &mover->from,
-		  (const char *const[]){ "session", "export", mover->id, ARCHIVE_STANDARD, "--move",
-					 mover->move, NULL },
-		  &argv);
-	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv) };
-	const int r = child_start(&request, &from, err);
-	if (r != 0)
-		return r < 0 ? -1
-			     : error_set(err, ERROR_UNAVAILABLE, "%s is not there any more",
-					 argv.items[0]);
-	if (start_import(mover, instead, from.output, &to, err) < 0) {
+	if (start(export, 0, &from, err) < 0)
+		return -1;
+	if (start(import, from.output, &to, err) < 0) {
 		child_abandon(&from);
 		return -1;
 	}
@@ -308,6 +289,23 @@ static int transfer(const struct mover *mover, const char *instead, struct answe
 	if (ended < 0)
 		child_abandon(&from);
 	return ended < 0 ? -1 : finish(&from, exported, err);
+}
+
+/* have: the tree goes, and these commits are there already; NULL: the session does. */
+static int transfer(const struct mover *mover, const char *instead, const char *have,
+		    struct answer *exported, struct answer *imported, struct error *err)
+{
+	cleanup_strvec struct strvec export = { 0 }, import = { 0 };
+	add_words(mover, &mover->from,
+		  (const char *const[]){ "session", "export", mover->id, ARCHIVE_STANDARD, "--move",
+					 mover->move, NULL },
+		  &export);
+	add_import(mover, instead, &import);
+	if (have) {
+		strvec_push_array(&export, (const char *const[]){ "--tree-but", have, NULL });
+		strvec_push(&import, "--is-tree");
+	}
+	return pipe_through(&export, &import, exported, imported, err);
 }
 
 /* The move cannot be done: the session stays where it is.  The copy cannot be started whether or
@@ -349,34 +347,115 @@ static bool is_refusal(const struct answer *imported, const struct answer *expor
 		       error_code_name(ERROR_CORRUPT)));
 }
 
-static int send_it(const struct mover *mover, struct error *err)
+/* How the two ends of a transfer ended.  SEND_REFUSED: *why says why it cannot be done.  -1: that
+ * is not known. */
+enum { SEND_REFUSED = 1 };
+static int judge(const struct mover *mover, const struct answer *exported,
+		 const struct answer *imported, struct error *why, struct error *err)
 {
-	cleanup_answer struct answer exported = { 0 }, imported = { 0 }, there = { 0 };
+	if (exported->status == 0 && imported->status == 0)
+		return 0;
+	/* One that refuses does not read all of it, which ends the other one by a signal. */
+	if (is_refusal(imported, exported))
+		(void)fail_answer(&mover->to, imported, why);
+	else if (is_unknown(imported->status))
+		return fail_answer(&mover->to, imported, err);
+	else if (is_unknown(exported->status))
+		return fail_answer(&mover->from, exported, err);
+	else
+		(void)fail_answer(&mover->from, exported, why);
+	return SEND_REFUSED;
+}
+
+static int send_session(const struct mover *mover, const struct answer *there, struct error *why,
+			struct error *err)
+{
+	cleanup_answer struct answer exported = { 0 }, imported = { 0 };
+	const char *instead = json_get_string(there->object, "move_id", NULL);
+	return transfer(mover, instead, NULL, &exported, &imported, err) < 0
+		       ? -1
+		       : judge(mover, &exported, &imported, why, err);
+}
+
+/* Its answer, or why it cannot be done. */
+static int ask_for_tree(const struct mover *mover, const struct end *end, const char *step,
+			struct answer *ret, struct error *why, struct error *err)
+{
+	const struct options *given = mover->app->options;
+	const char *directory = given->path ? given->path : or_empty(mover->directory);
+	const char *const words[] = { "session",   "move",   mover->id,
+				      "--step",    step,     "--id",
+				      mover->move, "--path", *directory ? directory : "/",
+				      "--json",    NULL };
+	if (ask_end(mover, end, words, ret, err) < 0)
+		return -1;
+	if (is_unknown(ret->status))
+		return fail_answer(end, ret, err);
+	if (ret->status == 0)
+		return 0;
+	(void)fail_answer(end, ret, why);
+	return SEND_REFUSED;
+}
+
+/* What is no commit is left out. */
+static char *join_commits(struct json_object *list)
+{
+	cleanup_strvec struct strvec commits = { 0 };
+	const size_t count = json_object_is_type(list, json_type_array)
+				     ? json_object_array_length(list)
+				     : 0;
+	for (size_t i = 0; i < count && i < TREE_COMMITS_MAX; i++) {
+		const char *name = json_object_get_string(json_object_array_get_idx(list, i));
+		if (cargo_is_commit(or_empty(name)))
+			strvec_push(&commits, name);
+	}
+	return strvec_join(&commits, ",");
+}
+
+/* To the repository there, where it changes nothing yet. */
+static int send_tree(struct mover *mover, struct error *why, struct error *err)
+{
+	cleanup_answer struct answer packed = { 0 }, list = { 0 };
+	cleanup_answer struct answer exported = { 0 }, imported = { 0 };
+	const struct options *given = mover->app->options;
+	int r = given->with_tree
+			? ask_for_tree(mover, &mover->from, MOVE_TREE_PACK, &packed, why, err)
+			: 0;
+	if (r != 0 || !given->with_tree)
+		return r;
+	const char *tree = json_get_string(packed.object, "tree", "");
+	const char *directory = json_get_string(packed.object, "directory", "");
+	if (!cargo_is_commit(tree) || *directory != '/')
+		return error_set(err, ERROR_CORRUPT, "%s says nothing of use about the tree",
+				 mover->from.name);
+	mover->tree = xstrdup(tree);
+	mover->directory = xstrdup(directory);
+	r = ask_for_tree(mover, &mover->to, MOVE_TREE_LIST, &list, why, err);
+	if (r != 0)
+		return r;
+	cleanup_free char *have = join_commits(json_object_object_get(list.object, "commits"));
+	return transfer(mover, NULL, have, &exported, &imported, err) < 0
+		       ? -1
+		       : judge(mover, &exported, &imported, why, err);
+}
+
+static int send_it(struct mover *mover, struct error *err)
+{
+	cleanup_answer struct answer there = { 0 };
 	cleanup_error struct error why = { 0 };
 	if (look(mover, &mover->to, mover->id, &there, err) < 0)
 		return -1;
 	/* The answer was lost, or this command was killed. */
 	if (there.status == 0 && is_of(&there, mover->move) && state_of(&there) == MOVE_READY)
 		return 0;
+	int r = SEND_REFUSED;
 	if (is_unknown(there.status))
 		(void)fail_answer(&mover->to, &there, &why);
-	else if (check_return(mover, &there, &why) < 0)
-		return give_back(mover, &why, err);
-	else if (transfer(mover, json_get_string(there.object, "move_id", NULL), &exported,
-			  &imported, err) < 0)
-		return -1;
-	else if (exported.status == 0 && imported.status == 0)
-		return 0;
-	/* One that refuses does not read all of it, which ends the other one by a signal. */
-	else if (is_refusal(&imported, &exported))
-		(void)fail_answer(&mover->to, &imported, &why);
-	else if (is_unknown(imported.status))
-		return fail_answer(&mover->to, &imported, err);
-	else if (is_unknown(exported.status))
-		return fail_answer(&mover->from, &exported, err);
-	else
-		(void)fail_answer(&mover->from, &exported, &why);
-	return give_back(mover, &why, err);
+	else if (check_return(mover, &there, &why) == 0)
+		r = send_tree(mover, &why, err);
+	if (r == 0)
+		r = send_session(mover, &there, &why, err);
+	return r == SEND_REFUSED ? give_back(mover, &why, err) : r;
 }
 
 static int print_moved(const struct mover *mover)
@@ -538,17 +617,17 @@ static int cmd_session_move(struct app *app, struct error *err)
 	CLEANUP(mover_end) struct mover mover = { .app = app };
 	const struct remote *remote = NULL;
 	const char *session = app->operands.items[0];
-	if (given->step)
-		return do_step(app, err);
-	if (!given->to == !given->abandons)
+	if (given->words.step)
+		return move_do_step(app, &given->words, given->path, err);
+	if (!given->words.to == !given->abandons)
 		return error_set(err, ERROR_USAGE,
 				 "say where it goes, with --to HOST, or end a "
 				 "move with --abandon");
 	(void)remotes_split(&app->deck.settings.hosts, session, &remote, &session);
 	mover.from = end_of(remote);
-	if (given->to && find_end(app, given->to, &mover.to, err) < 0)
+	if (given->words.to && find_end(app, given->words.to, &mover.to, err) < 0)
 		return -1;
-	if (given->to && mover.to.remote == remote)
+	if (given->words.to && mover.to.remote == remote)
 		return error_set(err, ERROR_USAGE, "it is there: name another host with --to");
 	if (look_at_session(&mover, session, err) < 0)
 		return -1;

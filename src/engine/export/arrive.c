@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/git/cargo.h"
+#include "driver/git/git.h"
 #include "driver/transcript/holder.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/once.h"
@@ -11,6 +13,7 @@
 #include "engine/place/alive.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/stop.h"
+#include "engine/workspace/tree.h"
 #include "model/session/naming.h"
 
 /* ---- in --------------------------------------------------------------------------------------- */
@@ -86,6 +89,20 @@ static int replace_move(struct arrival *arrival, const struct move *move, struct
 	return move->state == MOVE_MOVED ? 0 : once_refuse(arrival->deck, id, err);
 }
 
+/* From here on its tree may be a mixture, so the session is arriving. */
+static int bring_tree(struct arrival *arrival, struct error *err)
+{
+	struct operation *operation = &arrival->operation;
+	struct move *move = &operation->instance->move;
+	move->was_here |= move->state == MOVE_MOVED;
+	if (!arrival->order.tree)
+		return 0;
+	return save(arrival, MOVE_ARRIVING, err) < 0
+		       ? -1
+		       : tree_unpack(arrival->deck, operation->lock, operation->instance,
+				     arrival->order.tree, err);
+}
+
 /* It left this host, or an earlier move of it was cut: it comes into that session.  ARRIVE_DONE: it
  * did. */
 enum { ARRIVE_DONE = 1 };
@@ -113,14 +130,28 @@ static int begin_there(struct arrival *arrival, const struct known_session *sess
 	if (!streq(instance->agent, entry->parcel->agent))
 		return error_set(err, ERROR_EXISTS, "session %s is one of %s there, and not of %s",
 				 session->id, instance->agent, entry->parcel->agent);
+	if (bring_tree(arrival, err) < 0)
+		return -1;
 	arrival->order.directory = instance_launch_directory(instance);
 	entry->config_home = xstrdup_or_null(instance->conversation.config_home);
 	entry->self = session;
 	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0 ||
 	    entry_check_owners(entry, &arrival->known, err) < 0)
 		return -1;
-	instance->move.was_here |= move->state == MOVE_MOVED;
 	return save(arrival, MOVE_ARRIVING, err);
+}
+
+/* Its agent looks for the conversation where it works. */
+static int settle_in_tree(struct arrival *arrival, struct error *err)
+{
+	struct entry *entry = &arrival->entry;
+	const struct parcel *parcel = entry->parcel;
+	if (bring_tree(arrival, err) < 0)
+		return -1;
+	entry_clear(entry);
+	*entry = (struct entry){ .kind = ENTRY_MOVE, .parcel = parcel };
+	arrival->order.directory = instance_launch_directory(arrival->operation.instance);
+	return entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err);
 }
 
 /* The session exists before its conversation does, so that no other one can be made of that. */
@@ -132,17 +163,30 @@ static int begin_new(struct arrival *arrival, struct error *err)
 				   .host = (char *)(uintptr_t)arrival->order.from };
 	cleanup_instance struct instance *made = NULL;
 	bool is_there;
+	cleanup_cargo struct cargo cargo = { 0 };
+	struct tree_order tree = { .kind = WORKSPACE_WORKTREE, .arriving = arrival->order.tree };
 	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0 ||
 	    entry_check_owners(entry, &arrival->known, err) < 0 ||
 	    entry_check_disk(entry, &is_there, err) < 0)
 		return -1;
-	entry->wish.id = entry->parcel->id;
-	entry->wish.imported_from = NULL;
-	entry->wish.move = &move;
-	return lifecycle_add(arrival->deck, &entry->wish, &made, err) < 0
-		       ? -1
-		       : operation_open(arrival->deck, made->base, OPERATION_TIMEOUT_MS,
-					&arrival->operation, err);
+	struct lifecycle_new wish = entry->wish;
+	wish.id = entry->parcel->id;
+	wish.imported_from = NULL;
+	wish.move = &move;
+	if (arrival->order.tree) {
+		if (cargo_read(entry->directory, arrival->order.tree, &cargo, err) < 0)
+			return -1;
+		tree.branch = cargo.branch;
+		tree.commit = cargo.head;
+		wish.tree = &tree;
+		/* It continues that once the tree is there. */
+		wish.session_id = NULL;
+	}
+	if (lifecycle_add(arrival->deck, &wish, &made, err) < 0 ||
+	    operation_open(arrival->deck, made->base, OPERATION_TIMEOUT_MS, &arrival->operation,
+			   err) < 0)
+		return -1;
+	return arrival->order.tree ? settle_in_tree(arrival, err) : 0;
 }
 
 /* What changed while it was away. */
@@ -278,8 +322,20 @@ static int fail_step(const struct operation *operation, const struct move_order 
 static int drop(struct operation *operation, struct error *err)
 {
 	const struct removal_order order = { .how = REMOVE_UNUSED };
+	struct workspace *workspace = operation->instance->workspace;
+	cleanup_free char *source = NULL, *branch = NULL, *tip = NULL;
+	/* The other end has all of the tree that came along. */
+	if (workspace && (workspace->arriving || workspace->carried)) {
+		workspace->may_be_lost = true;
+		source = xstrdup(workspace->source);
+		branch = workspace->made_branch ? xstrdup(workspace->branch) : NULL;
+	}
 	log_info("the copy is removed");
-	return lifecycle_remove_locked(operation, &order, err);
+	if (lifecycle_remove_locked(operation, &order, err) < 0)
+		return -1;
+	if (branch && gitcmd_find_branch(source, branch, &tip, NULL) == 0)
+		(void)gitcmd_delete_branch(source, branch, tip, NULL);
+	return 0;
 }
 
 int move_session(struct deck *deck, const struct move_order *order, enum move_state *ret,

@@ -18,6 +18,8 @@ struct unpack_order {
 	/* Of a move: the one that the session here was last seen in, which it may replace.  NULL:
 	 * there was none */
 	const char *instead;
+	/* Of a move: its tree, which comes along (tree_unpack()); NULL: it stays */
+	const char *tree;
 	/* "OLD=NEW": what was in the directory OLD is in NEW here.  NULL: all is where it was.
 	 * Borrowed */
 	const struct strvec *moves;

@@ -6,6 +6,7 @@
  *   tree.c          plan a tree, and make it
  *   tree-changes.c  what its agent has made in it
  *   tree-delete.c   judge it, and delete it
+ *   tree-cargo.c    all of it, on its way to another host
  *   tree-compare.c  would it be the same if it was made again?
  *   tree-gone.c     what to say of one that is not there
  *   orphan.c        judge and delete one whose session is gone (orphan.h)

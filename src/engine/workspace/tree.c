@@ -78,6 +78,11 @@ static int settle_branch(const struct tree_order *order, const char *title,
 		return -1;
 	workspace->branch = xstrdup(order->branch);
 	workspace->has_branch = r == 0;
+	if (commit && order->commit && !streq(commit, order->commit))
+		return error_set(err, ERROR_EXISTS,
+				 "the repository %s has a branch %s with other commits: rename or "
+				 "delete that one, or move the session without --with-tree",
+				 workspace->source, order->branch);
 	if (commit)
 		replace_string(&workspace->base, commit);
 	return 0;
@@ -141,7 +146,8 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 		return -1;
 	workspace->kind = order->kind;
 	workspace->source = xstrdup(repository.top ? repository.top : repository.common);
-	workspace->base = xstrdup(repository.head);
+	workspace->base = xstrdup(order->commit ? order->commit : repository.head);
+	workspace->arriving = xstrdup_or_null(order->arriving);
 	if (tree_choose(deck, instance->id, workspace->source, &workspace->path, err) < 0 ||
 	    settle_branch(order, instance->title, workspace, err) < 0)
 		return -1;

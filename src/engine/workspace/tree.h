@@ -27,6 +27,8 @@ struct tree_order {
 	/* A session whose present commit it begins at: where that has a tree to itself, this one is
 	 * of the same repository.  NULL: that of the directory */
 	const struct instance *like;
+	/* It arrives from another host as this cargo, with this commit checked out; or NULL */
+	const char *arriving, *commit;
 };
 
 /* Plan the tree of a new session, which has its id, its title and the directory that its user named:
@@ -96,6 +98,22 @@ bool tree_look_at_work(const struct workspace *workspace, struct tree_work *ret)
 /* "2 commits on agentdeck/api", of its own; NULL: none, or that cannot be known.  The caller frees.
  */
 char *tree_work_text(const struct workspace *workspace) MUST_USE;
+
+/* ---- on its way to another host: tree-cargo.c ---- */
+
+/* Write all of the instance's tree as one commit into its repository, and note that as
+ * workspace->carried; the caller saves.  ERROR_INVALID: it has something that does not come along,
+ * in the words of tree_judge().  *ret_directory: where in the repository the session works; the
+ * caller frees. */
+int tree_pack(const struct deck *deck, struct instance *instance, char **ret_directory,
+	      struct error *err);
+/* Make the instance's tree, if it is not there, and then that commit.  What the tree had before has
+ * to be workspace->carried.  The instance is saved. */
+int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		const char *commit, struct error *err);
+/* The repository that a session arrives in with its tree.  ERROR_NOT_FOUND: the directory is in
+ * none.  *ret: the caller frees. */
+int tree_find_repository(const char *directory, char **ret, struct error *err);
 
 /* "git -C SOURCE log api", for its user to type.  The caller frees. */
 char *tree_git_text(const struct workspace *workspace, const char *verb, const char *what) MUST_USE;

@@ -65,6 +65,8 @@ static const struct field workspace_members[] = {
 	FIELD(struct workspace, setup, "setup", .words = setup_words),
 	FIELD(struct workspace, may_be_lost, "may_be_lost"),
 	FIELD(struct workspace, is_freed, "freed"),
+	FIELD(struct workspace, carried, "carried"),
+	FIELD(struct workspace, arriving, "arriving"),
 	FIELD_OF_STRUCT(struct workspace, seen, "seen", &seen_work_fields),
 };
 const struct fields workspace_fields = FIELDS(struct workspace, workspace_members,

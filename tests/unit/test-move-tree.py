@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-move-tree.py - session move --with-tree between two hosts, with a real ssh
+
+USAGE
+  test-move-tree.py [CASE...]   only these; agentdeck and its helpers are found in PATH
+
+Each case has the two homes of test-hosts.py, a repository, and the far host's clone of it.
+
+EXIT STATUS
+  As test-hosts.py
+"""
+import glob
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import uuid
+
+spec = importlib.util.spec_from_file_location("move", os.path.join(os.path.dirname(os.path.abspath(__file__)), "test-move.py"))
+move_of = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(move_of)
+hosts_of, expect, refused, states, here, there = move_of.hosts_of, move_of.expect, move_of.refused, move_of.states, move_of.here, move_of.there
+
+
+def git(directory, *words):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment.update(GIT_CONFIG_GLOBAL="/dev/null", GIT_AUTHOR_NAME="ann", GIT_AUTHOR_EMAIL="ann@host", GIT_COMMITTER_NAME="ann", GIT_COMMITTER_EMAIL="ann@host")
+    return subprocess.run(["git", "-C", directory, *words], env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+
+
+def put(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def repositories(hosts):
+    move_of.settle(hosts)
+    repository, clone = hosts.path + "/repo", hosts.path + "/clone"
+    os.mkdir(repository)
+    git(repository, "init", "--quiet", "-b", "main")
+    for name, text in ((".gitignore", "*.o\n"), (".gitattributes", "* text=auto\n"), ("kept", "1\n"), ("gone", "1\n"), ("sub/deep", "1\n"), ("both", "1\n")):
+        put(f"{repository}/{name}", text)
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "first")
+    git(hosts.path, "clone", "--quiet", repository, clone)
+    return repository, clone
+
+
+def launch(hosts, repository, title="api"):
+    """A session with a worktree, that had a turn."""
+    done = hosts.run("launch", repository, "--worktree", "-t", title, "--agent", "demo", "--json")
+    expect(done.returncode == 0, done)
+    for words in (("send", title, "said here"), ("status", "--wait", "idle", "--timeout", "60", title), ("session", "stop", title)):
+        expect(hosts.run(*words).returncode == 0, words)
+    one = here(hosts, "show", title)
+    return one["id"], one["path"]
+
+
+def tree_there(hosts, session):
+    return there(hosts, "show", session)["path"]
+
+
+def work(tree):
+    """All that a tree can have."""
+    put(tree + "/committed", "1\n")
+    git(tree, "add", "committed")
+    git(tree, "commit", "-qm", "second")
+    put(tree + "/stashed", "1\n")
+    git(tree, "stash", "push", "-qu", "-m", "for later")
+    put(tree + "/both", "staged\n")
+    put(tree + "/new", "staged\n")
+    git(tree, "add", "both", "new")
+    put(tree + "/both", "and changed\n")
+    put(tree + "/sub/deep", "changed\r\nwith its own ends\r\n")
+    put(tree + "/untracked dir/\u00e4 \"name\"", "untracked\n")
+    put(tree + "/program", "#!/bin/sh\n")
+    os.chmod(tree + "/program", 0o755)
+    os.symlink("/etc/hostname", tree + "/link")
+    os.remove(tree + "/gone")
+    put(tree + "/ignored.o", "made here\n")
+    put(tree + "/tracked.o", "tracked although it is ignored\n")
+    git(tree, "add", "-f", "tracked.o")
+
+
+def look(tree):
+    """What a user sees of it."""
+    files = {}
+    for name in sorted(glob.glob(tree + "/**", recursive=True, include_hidden=True) if sys.version_info >= (3, 11) else glob.glob(tree + "/**", recursive=True)):
+        if os.path.islink(name):
+            files[os.path.relpath(name, tree)] = os.readlink(name)
+        elif os.path.isfile(name) and os.path.basename(name) != ".git" and not name.endswith("/ignored.o"):
+            with open(name, "rb") as file:
+                files[os.path.relpath(name, tree)] = (file.read(), os.stat(name).st_mode & 0o100)
+    return (git(tree, "rev-parse", "HEAD"), git(tree, "symbolic-ref", "HEAD"), git(tree, "status", "--porcelain", "-uall"), git(tree, "diff"), git(tree, "diff", "--cached"),
+            git(tree, "stash", "list", "--format=%H %gs"), files)
+
+
+def case_a_tree_goes_along_and_comes_back(hosts):
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    work(tree)
+    before = look(tree)
+    done = hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree")
+    expect(done.returncode == 0 and b"api: moved to gpu1" in done.stdout, done)
+    expect(states(hosts, session) == ("moved", "arrived"), states(hosts, session))
+    other = tree_there(hosts, session)
+    expect(other != tree and look(other) == before, f"{look(other)} instead of {before}")
+    expect(not os.path.exists(other + "/ignored.o") and look(tree) == before, "the tree here was changed")
+    expect(git(clone, "for-each-ref", "--format=%(refname)").count("agentdeck") == 1, "other refs were made")
+    # Its agent works there, also on a commit of its own.
+    for words in (("start", "api"), ("send", "api", "said there"), ("status", "--wait", "idle", "--timeout", "60", "api"), ("session", "stop", "api")):
+        hosts.there(*words)
+    [words] = move_of.conversation_of(hosts.far, there(hosts, "show", "api")["session_id"])
+    expect(b"said here" in move_of.content(words) and b"said there" in move_of.content(words), "the agent there did not continue it")
+    git(other, "commit", "-qm", "third")
+    put(other + "/untracked dir/\u00e4 \"name\"", "changed there\n")
+    os.remove(other + "/link")
+    after = look(other)
+    done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree")
+    expect(done.returncode == 0, done)
+    expect(look(tree) == after, f"{look(tree)} instead of {after}")
+    with open(tree + "/ignored.o", encoding="utf-8") as file:
+        expect(file.read() == "made here\n", "an ignored file was lost")
+    # And once more, there and back.
+    put(tree + "/again", "1\n")
+    expect(hosts.run("session", "move", "api", "--to", "gpu1", "--with-tree").returncode == 0, "again")
+    expect(look(other) == look(tree), "again")
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree").returncode == 0, "and back")
+    expect(hosts.run("start", "api").returncode == 0, "it does not start")
+
+
+def case_what_a_move_does_not_carry_is_refused(hosts):
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    words = ("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree")
+
+    def stays(told):
+        expect("cannot move with its tree" in refused(hosts, 1, told, *words), told)
+        expect(states(hosts, session) == ("none", None), states(hosts, session))
+
+    git(tree, "checkout", "-q", "--detach")
+    stays("does not have agentdeck/api checked out")
+    git(tree, "checkout", "-q", "agentdeck/api")
+    put(tree + "/mine", "1\n")
+    git(tree, "add", "mine")
+    git(tree, "commit", "-qm", "mine")
+    git(tree, "checkout", "-q", "-b", "other", "main")
+    put(tree + "/mine", "2\n")
+    git(tree, "add", "mine")
+    git(tree, "commit", "-qm", "other")
+    stays("does not have agentdeck/api checked out")
+    git(tree, "checkout", "-q", "agentdeck/api")
+    subprocess.run(["git", "-C", tree, "merge", "-q", "other"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    stays("in progress: merge")
+    git(tree, "merge", "--abort")
+    # Another repository in it.
+    git(hosts.path, "clone", "-q", repository, tree + "/inner")
+    expect("inner" in refused(hosts, 1, "does not come along", *words), "inner")
+    subprocess.run(["rm", "-rf", tree + "/inner"], check=True)
+    git(tree, "sparse-checkout", "set", "--no-cone", "sub")
+    refused(hosts, 1, "sparse checkout", *words)
+    git(tree, "sparse-checkout", "disable")
+    os.makedirs(repository + "/.git/lfs/objects")
+    stays("Git LFS")
+    os.removedirs(repository + "/.git/lfs/objects")
+    # The other end.
+    refused(hosts, 2, "is not in a Git repository there", *words[:6], hosts.path + "/work", "--with-tree")
+    git(clone, "branch", "agentdeck/api", "main")
+    refused(hosts, 1, "has a branch agentdeck/api with other commits", *words)
+    git(clone, "branch", "-D", "agentdeck/api")
+    expect(states(hosts, session) == ("none", None), states(hosts, session))
+    for kind in ("--clone", None):
+        done = hosts.run("add", repository, *([kind] if kind else []), "-t", "plain" + (kind or ""), "--agent", "demo")
+        expect(done.returncode == 0, done)
+    refused(hosts, 1, "that is a clone", "session", "move", "plain--clone", *words[3:])
+    refused(hosts, 1, "has no tree to itself", "session", "move", "plain", *words[3:])
+    expect(hosts.run(*words).returncode == 0, "it does not move at last")
+
+
+def case_a_tree_that_was_changed_here_is_not_replaced(hosts):
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    work(tree)
+    expect(hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree").returncode == 0, "it does not move")
+    put(tree + "/kept", "changed by its user\n")
+    before = look(tree)
+    refused(hosts, 1, "was changed since the session left it", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
+    expect(look(tree) == before and states(hosts, session) == ("moved", "none"), states(hosts, session))
+    put(tree + "/kept", "1\n")
+    # A file that git ignores is in the way of one that comes.
+    put(tree_there(hosts, session) + "/.gitignore", "\n")
+    put(tree_there(hosts, session) + "/ignored.o", "from there\n")
+    refused(hosts, 1, "in the way of ignored.o", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
+    with open(tree + "/ignored.o", encoding="utf-8") as file:
+        expect(file.read() == "made here\n", "it was replaced")
+    os.remove(tree_there(hosts, session) + "/ignored.o")
+    put(tree_there(hosts, session) + "/ignored.o/inside", "from there\n")
+    refused(hosts, 1, "in the way of ignored.o/inside", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
+
+
+def case_a_move_with_its_tree_is_given_up(hosts):
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    work(tree)
+    before, refs = look(tree), git(clone, "for-each-ref")
+    # The agent is not installed there, which is found after the tree has come.
+    with open(hosts.far + "/config.toml", "a", encoding="utf-8") as file:
+        file.write("[nothing]\nof = 1\n")
+    refused(hosts, 1, "nothing", "session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree")
+    expect(states(hosts, session) == ("none", None) and look(tree) == before and git(clone, "for-each-ref") == refs, "something is left there")
+    hosts_of.write(hosts.far + "/config.toml", "[tmux]\nlaunch_in_user_scope = false\nlinger = false\n[supervise]\nauto = false\n")
+    # Another session has its conversation there: the copy goes, with its tree and branch.
+    move = str(uuid.uuid4())
+    for step in ("leave", "pack-tree"):
+        expect(hosts.run("session", "move", session, "--step", step, "--id", move, "--to", "gpu1").returncode == 0, step)
+    expect(hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree").returncode == 0, "it does not continue")
+    other = tree_there(hosts, session)
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree").returncode == 0, "it does not come back")
+    expect(look(other) == look(tree) == before, "there and back")
+
+
+if __name__ == "__main__":
+    sys.exit(hosts_of.main(globals()))
