@@ -7,6 +7,10 @@ USAGE
 
 Each case has the two homes of test-hosts.py, a repository, and the far host's clone of it.
 
+ENVIRONMENT
+  AGENTDECK_TEST_KILLS   how often a move is killed (4)
+  AGENTDECK_TEST_SEED    of the moments at which that happens (1)
+
 EXIT STATUS
   As test-hosts.py
 """
@@ -14,14 +18,22 @@ import glob
 import importlib.util
 import json
 import os
+import random
+import shutil
+import signal
 import subprocess
 import sys
+import time
 import uuid
 
 spec = importlib.util.spec_from_file_location("move", os.path.join(os.path.dirname(os.path.abspath(__file__)), "test-move.py"))
 move_of = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(move_of)
 hosts_of, expect, refused, states, here, there = move_of.hosts_of, move_of.expect, move_of.refused, move_of.states, move_of.here, move_of.there
+
+
+KILLS = int(os.environ.get("AGENTDECK_TEST_KILLS", "4"))
+SEED = int(os.environ.get("AGENTDECK_TEST_SEED", "1"))
 
 
 def git(directory, *words):
@@ -220,6 +232,106 @@ def case_a_move_with_its_tree_is_given_up(hosts):
     other = tree_there(hosts, session)
     expect(hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree").returncode == 0, "it does not come back")
     expect(look(other) == look(tree) == before, "there and back")
+
+
+def processes_of(home):
+    """Of agentdeck and git, by the home that they have."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.path.basename(hosts_of.command_of(name).split(b"\0")[0]) in (b"agentdeck", b"git"):
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    if f"AGENTDECK_HOME={home}".encode() in file.read().split(b"\0"):
+                        found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def kill(home):
+    for process in processes_of(home):
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def begin(hosts, words):
+    return subprocess.Popen(["agentdeck", *words], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def check_one_whole(hosts, session, conversation, said, trees, before):
+    """Never two that can start, always one whole copy, also of the tree."""
+    found = move_of.check_invariant(hosts, session, conversation, said)
+    whole = [look(tree) == before for tree, state in zip(trees, found) if tree and state not in (None, "arriving")]
+    expect(any(whole), f"no whole tree: {found}")
+
+
+def case_a_move_is_killed_at_any_moment(hosts):
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    work(tree)
+    conversation, moments = here(hosts, "show", "api")["session_id"], random.Random(SEED)
+    [words] = move_of.conversation_of(hosts.near, conversation)
+    ways = (("session", "move", session, "--to", "gpu1", "--path", clone, "--with-tree"), ("session", "move", "gpu1:" + session, "--to", "local", "--with-tree"))
+    trees, whole_s = [tree, None], 1.0
+    for i in range(KILLS):
+        way, owner = ways[i % 2], trees[i % 2]
+        put(owner + "/round", f"{i}\n")
+        said, before = move_of.content(words), look(owner)
+        began = time.monotonic()
+        process = begin(hosts, way)
+        try:
+            process.wait(timeout=moments.uniform(0, whole_s))
+        except subprocess.TimeoutExpired:
+            for home in ((hosts.near,), (hosts.far,), (hosts.near, hosts.far))[moments.randrange(3)]:
+                kill(home)
+        process.wait()
+        check_one_whole(hosts, session, conversation, said, trees, before)
+        # What was killed may have left a command there that ends in a moment.
+        hosts_of.wait_for(lambda way=way: hosts.run(*way).returncode == 0, f"seed {SEED}, kill {i}: it does not continue: {states(hosts, session)}")
+        whole_s = max(whole_s, (time.monotonic() - began) / 2)
+        expect(states(hosts, session) == (("moved", "arrived"), ("arrived", "moved"))[i % 2], states(hosts, session))
+        trees[1] = tree_there(hosts, session)
+        expect(look(trees[1 - i % 2]) == before, f"seed {SEED}, kill {i}: the tree is not the same")
+
+
+def case_the_disk_there_is_full(hosts):
+    repository, _ = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    before = look(tree)
+    hosts.down()
+    kept = hosts.path + "/kept"
+    os.rename(hosts.far, kept)
+    os.mkdir(hosts.far)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "agentdeck-test", hosts.far], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+        print("not tried: this user cannot mount a small disk")
+        os.rmdir(hosts.far)
+        os.rename(kept, hosts.far)
+        return
+    try:
+        shutil.copytree(kept, hosts.far, dirs_exist_ok=True)
+        clone = hosts.far + "/clone"
+        git(hosts.far, "clone", "--quiet", repository, clone)
+        hosts.up()
+        words = ("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree")
+        conversation = here(hosts, "show", "api")["session_id"]
+        for large in (tree + "/large", move_of.conversation_of(hosts.near, conversation)[0]):
+            with open(large, "ab") as file:
+                size = file.tell()
+                file.write(os.urandom(6 << 20).hex().encode())
+            done = hosts.run(*words)
+            expect(done.returncode not in (0, 70) and states(hosts, session) == ("none", None), f"{done} {states(hosts, session)}")
+            os.truncate(large, size)
+        expect(hosts.run("start", "api").returncode == 0 and hosts.run("session", "stop", "api").returncode == 0, "it does not start")
+        os.remove(tree + "/large")
+        expect(look(tree) == before, "the tree was changed")
+        subprocess.run(["mount", "-o", "remount,size=200m", hosts.far], check=True)
+        done = hosts.run(*words)
+        expect(done.returncode == 0 and look(tree_there(hosts, session)) == before, done)
+    finally:
+        hosts.end()
+        subprocess.run(["umount", "-l", hosts.far], check=True)
 
 
 if __name__ == "__main__":
