@@ -297,6 +297,16 @@ def case_the_other_end_chooses_no_session_of_ours(hosts):
     refused(hosts, 1, "was moved to gpu2", "session", "move", "gpu1:api", "--to", "local")
     expect(states(hosts, session) == ("moved", "none"), states(hosts, session))
     expect(hosts.run("session", "move", "gpu2:api", "--to", "local").returncode == 0, "it does not come back")
+    # It calls another one of ours what this one is called.
+    for one in (session, other):
+        expect(hosts.run("session", "move", one, "--to", "gpu1").returncode == 0, "it does not move")
+    for one, title in ((session, "x"), (other, "api")):
+        hosts.there("rename", one, title)
+    refused(hosts, 1, f"gives session {other}, which is 'other' here", "session", "move", "gpu1:api", "--to", "local")
+    expect(states(hosts, session) == ("moved", "arrived") and states(hosts, other) == ("moved", "none"), f"{states(hosts, session)} {states(hosts, other)}")
+    for one in (session, other):
+        done = hosts.run("session", "move", "gpu1:" + one, "--to", "local")
+        expect(done.returncode == 0, done)
     # Another session than the one that was asked for.
     move = str(uuid.uuid4())
     do_step(hosts, session, move, *steps_of(session, move)[0])

@@ -64,6 +64,7 @@ struct end {
 struct mover {
 	struct app *app;
 	struct end from, to;
+	const char *named;      /* as its user did, without the host */
 	char *id, *title;       /* of the session, which both ends have */
 	char *move;             /* id of the move */
 	enum move_state state;  /* of the session at its end */
@@ -323,19 +324,27 @@ static int give_back(const struct mover *mover, struct error *why, struct error 
 	return error_move(err, why);
 }
 
-/* Another machine says which session it gives away.  One of ours comes back only from where it is. */
+/* Another machine says which session it gives away.  One of ours comes back only from where it is,
+ * and only by its name here: that machine may call any session what it likes. */
 static int check_return(const struct mover *mover, const struct answer *there, struct error *err)
 {
 	cleanup_free char *host = visible(json_get_string(there->object, "move_host", ""));
 	cleanup_free char *title = visible(json_get_string(there->object, "title", ""));
 	const enum move_state state = state_of(there);
-	if (there->status != 0 || !mover->from.remote || !move_blocks(state) ||
-	    streq(host, mover->from.shown))
+	if (there->status != 0 || !mover->from.remote || !move_blocks(state))
 		return 0;
-	return error_set(err, ERROR_INVALID,
-			 "session '%s' (%s) %s %s, and comes only from there, not from %s", title,
-			 mover->id, state == MOVE_MOVED ? "was moved to" : "is moving to or from",
-			 host, mover->from.shown);
+	if (!streq(host, mover->from.shown))
+		return error_set(err, ERROR_INVALID,
+				 "session '%s' (%s) %s %s, and comes only from there, not from %s",
+				 title, mover->id,
+				 state == MOVE_MOVED ? "was moved to" : "is moving to or from",
+				 host, mover->from.shown);
+	if (!streq(mover->named, mover->id) && !streq(mover->named, title))
+		return error_set(err, ERROR_INVALID,
+				 "%s gives session %s, which is '%s' here: if that is the one to "
+				 "move, name it %s:%s",
+				 host, mover->id, title, host, mover->id);
+	return 0;
 }
 
 /* A file that was cut off says less than why that happened, unless its reader did that. */
@@ -625,6 +634,7 @@ static int cmd_session_move(struct app *app, struct error *err)
 				 "move with --abandon");
 	(void)remotes_split(&app->deck.settings.hosts, session, &remote, &session);
 	mover.from = end_of(remote);
+	mover.named = session;
 	if (given->words.to && find_end(app, given->words.to, &mover.to, err) < 0)
 		return -1;
 	if (given->words.to && mover.to.remote == remote)
