@@ -208,7 +208,7 @@ static void a_change_of_state_moves_nothing(void **state UNUSED)
 	list_set_order(list, ORDER_URGENCY);
 	change(list, items[1], 1, &(struct row){ "api", "work/back", DOING_STOPPED, 9 });
 	/* Across all groups, and no key folds one that is not seen. */
-	check(list, "toy|web|two|>solo|api|docs");
+	check(list, "toy|two|web|>solo|docs|api");
 	list_set_collapsed(list, true);
 	list_set_order(list, ORDER_CREATION);
 	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");

@@ -42,6 +42,7 @@ static void actions_become_commands(void **state UNUSED)
 		  "show with-session id-a -- p a b " },
 		{ { ':', 'p', KEY_CODE_ENTER }, "show with-session id-a -- p" },
 		{ { ':', KEY_CODE_ENTER }, "" },
+		{ { KEY_CODE_DOWN, ':', 'u', 'p', KEY_CODE_ENTER }, "show with-session -- up" },
 		/* commands for one session: once for each */
 		{ { ' ', KEY_CODE_DOWN, ' ', 'F', 'y' }, "run fork --no-wait 2:id-a 2:id-b" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'M', 'w', KEY_CODE_ENTER },
@@ -752,6 +753,7 @@ static void what_is_advised_is_a_key(void **state UNUSED)
 		{ "stop it with agentdeck stop id-a, then start it with agentdeck start 'api'",
 		  "stop it with x, then start it with s" },
 		{ "To restore it: agentdeck undo 0a1b2c3d", "To restore it: u" },
+		{ "To restore the session: agentdeck undo", "To restore the session: u" },
 		/* Of another session, or with more than a key says. */
 		{ "attach to it with agentdeck attach web",
 		  "attach to it with agentdeck attach web" },

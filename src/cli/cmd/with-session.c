@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The command line that is typed in the deck, with the session under the cursor.
+ * The command line that is typed in the deck, with the session under the cursor, if it is on one.
  */
 #include "cli/cmd/commands.h"
 #include "cli/core/parse.h"
@@ -72,8 +72,8 @@ static int cmd_with_session(struct app *app, struct error *err)
 const struct command command_with_session = {
 	.name = "with-session",
 	.kind = COMMAND_INTERNAL,
-	.arguments = "SESSION -- COMMAND [ARG...]",
-	.summary = "run a command, and name this session if it takes one (agentdeck-ui calls this)",
+	.arguments = "[SESSION] -- COMMAND [ARG...]",
+	.summary = "run a command, with this session if it takes one (agentdeck-ui calls this)",
 	.flags = HAS_REST,
 	.run = cmd_with_session,
 };

@@ -26,6 +26,13 @@ bool item_needs_user(const struct item *item)
 	return !item->is_away && attention_is_needed(&attention);
 }
 
+/* Also of a host that is away, which may be back soon: its sessions keep their place. */
+static bool is_urgent(const struct item *item)
+{
+	const struct attention attention = attention_of(item);
+	return attention_is_needed(&attention);
+}
+
 static int compare_attention(const void *left, const void *right)
 {
 	const struct attention a = attention_of(*(struct item *const *)left);
@@ -70,7 +77,9 @@ static int compare(const void *left, const void *right, void *context)
 	r = r || order == ORDER_URGENCY ? r : compare_groups(a->path, b->path);
 	r = r ? r : a->rests - b->rests;
 	if (r == 0 && order == ORDER_URGENCY)
-		r = compare_numbers(a->doing, b->doing);
+		r = is_urgent(b) - is_urgent(a);
+	if (r == 0 && order == ORDER_URGENCY)
+		r = compare_attention(left, right);
 	if (r == 0 && order == ORDER_TITLE)
 		r = strcasecmp(a->title, b->title);
 	if (r == 0 && order == ORDER_USE)

@@ -160,7 +160,9 @@ static bool has_moved(const struct list *list, const struct item *before, const 
 {
 	return !streq(before->path, now->path) || !streq(before->title, now->title) ||
 	       before->rests != now->rests ||
-	       (list->order == ORDER_URGENCY && before->doing != now->doing) ||
+	       (list->order == ORDER_URGENCY &&
+		(before->doing != now->doing || before->since_us != now->since_us ||
+		 before->marks != now->marks)) ||
 	       (list->order == ORDER_USE && before->used_us != now->used_us);
 }
 

@@ -144,6 +144,10 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	const struct item *first = ui_add_targets(ui, &ui->targets);
 	if (!first && begin_group_line(ui, action))
 		return;
+	if (!first && action == ACTION_COMMAND) {
+		ui_begin_command(ui, "");
+		return;
+	}
 	if (!first) {
 		tell_nothing_selected(ui, takes_several(action));
 		return;

@@ -41,8 +41,14 @@ static enum action advised(const struct ui *ui, const char *advice, const char *
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
 		const char *name = action_info(actions[i])->name;
 		const size_t length = strlen(name);
-		if (!starts_with(advice, name) || advice[length] != ' ' ||
-		    ui->keymap.keys[actions[i]][0] == KEY_CODE_NONE)
+		if (!starts_with(advice, name) || ui->keymap.keys[actions[i]][0] == KEY_CODE_NONE)
+			continue;
+		/* What was removed last needs no name. */
+		if (actions[i] == ACTION_UNDO && (!advice[length] || advice[length] == '\n')) {
+			*ret_end = advice + length;
+			return ACTION_UNDO;
+		}
+		if (advice[length] != ' ')
 			continue;
 		cleanup_free char *session = first_word(advice + length + 1, ret_end);
 		if (actions[i] == ACTION_UNDO || is_at_hand(ui, session))

@@ -9,7 +9,10 @@
 void ui_begin_command(struct ui *ui, const char *text)
 {
 	cleanup_free char *who = ui_targets_text(ui);
-	ui_begin_line(ui, ACTION_COMMAND, xasprintf("Command with %s: ", who), text);
+	ui_begin_line(ui, ACTION_COMMAND,
+		      ui->targets.count ? xasprintf("Command with %s: ", who)
+					: xstrdup("Command: "),
+		      text);
 }
 
 /* agentdeck knows which commands take a session: "set on-end keep", "session check", not "up". */
@@ -36,7 +39,7 @@ void ui_run_command(struct ui *ui, const char *text, struct wish *ret)
 void ui_shown(struct ui *ui, bool is_good)
 {
 	cleanup_free char *text = TAKE_PTR(ui->command);
-	if (!is_good && text && ui->targets.count)
+	if (!is_good && text)
 		ui_begin_command(ui, text);
 	ui->is_held = ui->mode == MODE_LINE;
 }
