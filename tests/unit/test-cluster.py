@@ -301,6 +301,35 @@ def case_what_does_not_work_there_is_said(cluster):
     cluster.refused(1, "only a StatefulSet is scaled", "host", "start", "gpu1")
 
 
+def case_a_manifest_has_what_was_said_and_no_more(cluster):
+    words = ("host", "manifest", "agents", "--kubernetes")
+    full = cluster.run(*words, "--image", "registry.example/agents:1", "--disk", "5Gi", "--cpus", "500m", "--memory", "8Gi", "--namespace", "team")
+    expect(full.returncode == 0 and not full.stderr, full)
+    text = full.stdout.decode()
+    for line in ('  name: "agents"', '  namespace: "team"', '  replicas: 1', '          image: "registry.example/agents:1"', '              cpu: "500m"', '              memory: "8Gi"',
+                 '        resources: {requests: {storage: "5Gi"}}', '      automountServiceAccountToken: false', '        runAsNonRoot: true', '            allowPrivilegeEscalation: false',
+                 '            readOnlyRootFilesystem: true', '            capabilities: {drop: [ALL]}'):
+        expect(text.count(line + "\n") >= 1, f"no {line!r} in {text}")
+    with contextlib.suppress(ImportError):
+        import yaml
+        pod = yaml.safe_load(text)["spec"]["template"]["spec"]
+        expect(pod["containers"][0]["command"][:3] == ["agentdeck", "supervise", "--main"] and pod["containers"][0]["resources"]["limits"] == {"memory": "8Gi"}, pod)
+    few = cluster.run(*words, "--image", "a").stdout.decode()
+    expect("namespace" not in few and "          resources" not in few and '"20Gi"' in few, few)
+    dockerfile = cluster.run(*words, "--dockerfile", "--image", "debian:13").stdout.decode()
+    expect(dockerfile.startswith("FROM debian:13\n") and "USER 1000:1000\n" in dockerfile, dockerfile)
+    for value in ("", "a\nb", 'a"', "$(x)", "-a", "a: b", "{}", "\033[2J"):
+        for option in ("--image", "--disk", "--cpus", "--memory", "--namespace"):
+            cluster.refused(USAGE, option, *words, "--image", "a", f"{option}={value}")
+    for value in ("1e3", "Gi", "1.", "0", "0.0Gi", "4x", "+4"):
+        cluster.refused(USAGE, "--disk", *words, "--image", "a", "--disk", value)
+    for name in ("Agents", "1a", "a.b", "a" * 53, "a\n", ""):
+        cluster.refused(USAGE, "", "host", "manifest", "--kubernetes", "--image", "a", "--", name)
+    cluster.refused(USAGE, "--image", *words)
+    cluster.refused(USAGE, "--kubernetes", "host", "manifest", "agents", "--image", "a")
+    expect(not os.path.exists(cluster.state + "/calls"), "kubectl was called")
+
+
 def case_values_that_lead_elsewhere_are_refused(cluster):
     cluster.settings("")
     for words in (("a;b",), ("Agents",), ("-n",), ("a/b",), ("a..b",), ("pod/",), ("x" * 64,), ("agents", "--context", "-x"), ("agents", "--context", "a b"), ("agents", "--namespace", "a.b"),

@@ -468,7 +468,7 @@ declare -A words=(
 	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
 	[completion]=bash [help]='' ['recover --dry-run']='' ['prune --dry-run']=''
 	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role ['role diff']=../created ['role list']=''
-	['host list']='' ['host check']='' ['session address']=one ['forward --list']=''
+	['host list']='' ['host check']='' ['host manifest']='agents --kubernetes --image a' ['session address']=one ['forward --list']=''
 )
 export AGENTDECK_INSTANCE=$id
 printf '[session.one]\nagent = "demo"\n' >agentdeck.toml
