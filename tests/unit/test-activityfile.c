@@ -47,6 +47,25 @@ static void a_run_of_an_older_version_keeps_both(void **state)
 	assert_string_equal(announced.directory, "/w");
 }
 
+static void a_clock_that_was_set_changes_no_age(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_close int fd = open(desk->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int64_t hour_us = INT64_C(3600000000), boot_ms = clock_ms() - 5000;
+	for (int hours = -2; hours <= 2; hours++) {
+		char date[CLOCK_TEXT_SIZE];
+		const int64_t now = clock_wall_us();
+		cleanup_activity struct activity activity = { 0 };
+		cleanup_free char *text = xasprintf("{\"since\":\"%s\",\"since_boot_ms\":%lld}",
+						    clock_format(now + hours * hour_us, date),
+						    (long long)boot_ms);
+		assert_int_equal(
+			fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, NULL), 0);
+		activity_read(desk->root, &activity);
+		assert_true(llabs(activity.since - now) < hour_us / 10);
+	}
+}
+
 static void what_cannot_be_read_says_nothing(void **state)
 {
 	struct desk *desk = *state;
@@ -65,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(each_record_is_read_as_it_was_written),
 		DESK_TEST(a_run_of_an_older_version_keeps_both),
+		DESK_TEST(a_clock_that_was_set_changes_no_age),
 		DESK_TEST(what_cannot_be_read_says_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

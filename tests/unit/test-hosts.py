@@ -14,6 +14,8 @@ EXIT STATUS
 """
 import contextlib
 import ctypes
+import datetime
+import glob
 import json
 import os
 import pty
@@ -1436,6 +1438,93 @@ def case_a_host_that_is_slower_than_the_typing_gets_the_last_search(hosts):
         deck.wait(lambda: any("in its reply" in line for line in deck.lines("faraway")), "a reply there is not found")
     finally:
         deck.end()
+
+
+def faketime():
+    """The library that gives a program another clock; None: it is not installed."""
+    found = [path for pattern in ("/usr/lib*", "/usr/lib/*") for path in glob.glob(pattern + "/faketime/libfaketime.so.1")]
+    return found[0] if found else None
+
+
+class Clock:
+    """Another time of day for a home: that of this machine, and seconds more.  Only steps of it are seen, as in reality."""
+
+    def __init__(self, hosts, name, home, library):
+        self.file, self.program, self.hosts = f"{hosts.path}/clock-{name}", f"{hosts.path}/at-{name}", hosts
+        self.own = {"HOME": home, "AGENTDECK_HOME": home, "LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": self.file, "FAKETIME_NO_CACHE": "1",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        write(self.program, "#!/bin/sh\n" + "".join(f"export {key}={value}\n" for key, value in self.own.items()) + 'exec agentdeck "$@"\n', 0o755)
+
+    def set(self, seconds):
+        write(self.file + ".new", f"{seconds:+d}\n")
+        os.rename(self.file + ".new", self.file)
+
+    def there(self, *words):
+        return subprocess.run(["agentdeck", *words], env={**self.hosts.far_environment, **self.own}, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
+
+    def ask(self, title, age_s):
+        """A session that has waited so long for an answer."""
+        self.there("launch", self.hosts.path + "/work", "-t", title, "--agent", "demo", "-m", "/run ls")
+        wait_for(lambda: b'"waiting"' in self.there("show", title, "--json"), f"{title} does not wait")
+        path = json.loads(self.there("show", title, "--json"))["tmux"]["socket"].rpartition("/")[0] + "/activity.json"
+        with open(path, encoding="utf-8") as file:
+            activity = json.load(file)
+        since = datetime.datetime.fromisoformat(activity["since"].replace("Z", "+00:00")) - datetime.timedelta(seconds=age_s)
+        activity.update(since=since.strftime("%Y-%m-%dT%H:%M:%S.000Z"), since_boot_ms=activity["since_boot_ms"] - age_s * 1000)
+        write(path + ".new", json.dumps(activity))
+        os.rename(path + ".new", path)
+
+
+def case_the_clock_of_a_host_is_another_one(hosts):
+    """An hour off, either way, and set back: who waits longest is the same."""
+    if not (library := faketime()):
+        print("   no libfaketime here")
+        return
+    with fleet_of(hosts, "gpu1", "gpu2") as fleet:
+        ahead, behind, here = (Clock(hosts, name, home, library) for name, home in (("ahead", fleet.second), ("behind", hosts.far), ("here", hosts.near)))
+        hosts.settings(f'[hosts.gpu1]\nprogram = "{behind.program}"\n[hosts.gpu2]\nprogram = "{ahead.program}"\n')
+        for clock, seconds, title, age_s in ((ahead, 3600, "first", 2000), (here, 0, "second", 1400), (behind, -3600, "third", 800)):
+            clock.set(seconds)
+            clock.ask(title, age_s)
+
+        def longest():
+            terminal = attach(hosts, "attach", "-nA")
+            terminal.type(LEAVE)
+            expect(terminal.end() == 0, terminal.text)
+            return next(title for title in ("first", "second", "third") if title.encode() in terminal.text)
+
+        def ages():
+            """In minutes, by the clock of each host."""
+            rows = [one for one in json.loads(hosts.run("list", "-A", "--json").stdout) if one["activity"] == "waiting"]
+            times = {one["title"]: [seconds_of(one.get("via_now_at")), seconds_of(one["since_at"])] for one in rows}
+            return {title: round(((now or time.time()) - since) / 60) // 10 for title, (now, since) in times.items()}
+
+        expect(longest() == "first", "not the one that waits longest")
+        expect(ages() == {"first": 3, "second": 2, "third": 1}, ages())
+        deck = Deck(hosts)
+
+        def order():
+            found = [re.search("first|second|third|fourth", line) for line in deck.lines("waiting")]
+            return [one.group() for one in found if one]
+
+        try:
+            deck.wait(lambda: sorted(set(order())) == ["first", "second", "third"], "not all wait")
+            deck.wait(lambda: order()[:3] == ["first", "second", "third"], "not in their order")
+            # set back while the link is there
+            ahead.set(0)
+            ahead.ask("fourth", 0)
+            deck.wait(lambda: order()[:4] == ["first", "second", "third", "fourth"], "the clock that was set back counts as before")
+        finally:
+            deck.end()
+        expect(longest() == "first", "not the one that waits longest, after its clock was set back")
+        expect(ages() == {"first": 3, "second": 2, "third": 1, "fourth": 0}, ages())
+        here.there("stop", "--all")
+        behind.there("stop", "--all")
+        ahead.there("stop", "--all")
+
+
+def seconds_of(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() if text else None
 
 
 def case_the_deck_takes_nothing_from_the_second_name_of_a_host(hosts):

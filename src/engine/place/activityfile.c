@@ -37,6 +37,26 @@ static struct json_object *read_file(const char *directory)
 	return object;
 }
 
+/* The same moment on the clock that counts from boot, which nothing sets. */
+static int64_t boot_ms_of(int64_t since_us)
+{
+	return clock_ms() - (clock_wall_us() - since_us) / 1000;
+}
+
+/* Since when, by the clock as it is now: it may have been set meanwhile, by so many minutes.  A
+ * part of a minute would differ from one reading to the next. */
+static int64_t since_of(struct json_object *object)
+{
+	enum { MINUTE_MS = 60000 };
+	const int64_t since = clock_parse(json_get_string(object, "since", ""));
+	const int64_t boot_ms = json_get_int(object, "since_boot_ms", 0);
+	if (since < 0 || boot_ms <= 0 || boot_ms > clock_ms())
+		return since < 0 ? 0 : since;
+	const int64_t set_ms = boot_ms - boot_ms_of(since);
+	return since +
+	       (set_ms + (set_ms < 0 ? -MINUTE_MS : MINUTE_MS) / 2) / MINUTE_MS * MINUTE_MS * 1000;
+}
+
 void activity_read(const char *directory, struct activity *ret)
 {
 	cleanup_json struct json_object *object = read_file(directory);
@@ -45,8 +65,7 @@ void activity_read(const char *directory, struct activity *ret)
 		return;
 	(void)instance_activity_parse(json_get_string(object, "activity", "unknown"),
 				      &ret->activity);
-	int64_t since = clock_parse(json_get_string(object, "since", ""));
-	ret->since = since < 0 ? 0 : since;
+	ret->since = since_of(object);
 	ret->is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
 	ret->is_suspended = json_get_bool(object, "suspended", false);
 	ret->has_tasks = json_get_bool(object, "tasks", false);
@@ -87,6 +106,7 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	if (activity->queued)
 		json_set_int(object, "queued", activity->queued);
 	json_set_string(object, "since", clock_format(activity->since, date));
+	json_set_int(object, "since_boot_ms", boot_ms_of(activity->since));
 	json_set_int(object, "prompts", announced->prompts);
 	json_set_string(object, "event", activity->event);
 	json_set_string(object, "failure", activity->failure);

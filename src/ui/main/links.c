@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ enum {
 	TIMEOUTS = 2, /* a connection that does not answer is replaced first */
 	SECOND_MS = 1000,
 	RETRY_MOST_MS = 60000,
-	SKEW_LEAST_US = 2000000, /* a clock that differs by less is right */
+	SKEW_LEAST_US = 2000000,  /* a clock that differs by less is right */
+	STEP_LEAST_US = 60000000, /* less than that is a slow line, and not a clock that was set */
 };
 
 /* The link to one host. */
@@ -126,21 +128,23 @@ static void remove_row(struct link_of_host *link, const char *id)
 		list_remove(list_of(link), item);
 }
 
-/* Its clock, as it is now: ages are by that. */
-static void note_clock(struct link_of_host *link, const char *seen_at)
+/* Its clock, as it is now: ages are by that.  It can be set while the link is there. */
+static void note_clock(struct link_of_host *link, const char *seen_at, int64_t least_us)
 {
 	const int64_t there = clock_parse(seen_at);
-	const int64_t skew = there < 0 ? 0 : clock_wall_us() - there;
-	link->skew_us = skew < SKEW_LEAST_US && skew > -SKEW_LEAST_US ? 0 : skew;
+	const int64_t skew = clock_wall_us() - there;
+	if (there >= 0 && llabs(skew - link->skew_us) >= least_us)
+		link->skew_us = skew;
 }
 
 /* Its first line: it is reachable, and by now it is known which machine it is. */
 static void begin_to_hear(struct link_of_host *link, const char *seen_at)
 {
 	link->has_told = true;
+	link->skew_us = 0;
 	link->retry_ms = 0;
 	(void)loop_set_timer(link->timer, INT64_MAX, NULL);
-	note_clock(link, seen_at);
+	note_clock(link, seen_at, SKEW_LEAST_US);
 	link->is_twin = twin_of(link);
 	if (link->is_twin)
 		(void)kill(link->child.pid, SIGTERM);
@@ -159,8 +163,10 @@ static void hear(struct link_of_host *link, const char *text, size_t length)
 		link->why = xstrdup(error);
 		return;
 	}
+	const char *seen_at = json_get_string(object, "seen_at", "");
 	if (!link->has_told)
-		begin_to_hear(link, json_get_string(object, "seen_at", ""));
+		begin_to_hear(link, seen_at);
+	note_clock(link, seen_at, STEP_LEAST_US);
 	if (link->is_twin)
 		return;
 	if (streq(event, "removed"))
