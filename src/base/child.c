@@ -409,6 +409,8 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 	}
 	if (timed_out) {
 		child_abandon(child);
+		ret->errors = result.errors;
+		result.errors = (struct strbuf){ 0 };
 		return error_set(err, ERROR_TIMEOUT, "%s does not answer", child->name);
 	}
 	collect(child, &result, &overflow);

@@ -70,7 +70,8 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 
 /* Feed, read and wait until the child itself has ended (not until its pipes have: a daemon that it
  * leaves behind holds them) or deadline_ms of clock_ms() has passed; then it is killed and the
- * error is ERROR_TIMEOUT.  Ends *child in every case.  *ret: child_result_free(). */
+ * error is ERROR_TIMEOUT: *ret has only its errors.  Ends *child in every case.  *ret:
+ * child_result_free(). */
 int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
 		 struct error *err);
 

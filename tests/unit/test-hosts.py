@@ -107,9 +107,10 @@ class Hosts:
             write(self.path + "/known", f"[127.0.0.1]:{self.port} {' '.join(file.read().split()[:2])}\n")
 
     def up(self, more=""):
-        write(self.path + "/sshd_config", f"ListenAddress 127.0.0.1:{self.port}\nHostKey {self.path}/hostkey\nAuthorizedKeysFile {self.path}/key.pub\n"
-                                          f"StrictModes no\nUsePAM no\nPidFile none\nPrintMotd no\nMaxStartups 100\n"
-                                          f"SetEnv HOME={self.far} AGENTDECK_HOME={self.far} PATH={self.far_environment['PATH']}\n{more}\n")
+        # the first line of a keyword counts
+        write(self.path + "/sshd_config", f"{more}\nListenAddress 127.0.0.1:{self.port}\nHostKey {self.path}/hostkey\nAuthorizedKeysFile {self.path}/key.pub\n"
+                                          f"StrictModes no\nUsePAM no\nPidFile none\nPrintMotd no\n{'' if 'MaxStartups' in more else 'MaxStartups 100'}\n"
+                                          f"SetEnv HOME={self.far} AGENTDECK_HOME={self.far} PATH={self.far_environment['PATH']}\n")
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
         with open(self.path + "/sshd.log", "a", encoding="utf-8") as log:
@@ -1556,6 +1557,43 @@ def case_the_deck_outlives_its_program(hosts):
         expect(deck.lines("faraway"), deck.screen())
     finally:
         deck.end()
+
+
+def case_a_login_that_waits_for_its_user(hosts):
+    """The banner names an address to visit, and sshd waits until that was done.  In the background nothing waits for it."""
+    if os.geteuid() != 0:
+        return
+    os.mkfifo(hosts.path + "/visited")
+    write(hosts.path + "/banner", "Visit https://login.example/abc\n", 0o644)
+    hosts.down()
+    hosts.up(f"AuthorizedKeysFile none\nAuthorizedKeysCommand {os.path.realpath(shutil.which('cat'))} {hosts.path}/visited\nAuthorizedKeysCommandUser root\nBanner {hosts.path}/banner")
+    for timeout in (3, 10, 40):  # a busy machine gets to the banner later
+        hosts.settings(f"[hosts.gpu1]\ntimeout = {timeout}\n")
+        message = refused(hosts, UNREACHABLE, "gpu1 is unreachable (since ", "-H", "gpu1", "list")
+        if "login.example" in message:
+            break
+    expect(re.search("Visit https://login.example/abc.*: log in with agentdeck host login gpu1\n", message) and message.count("\n") == 1, message)
+    wait_for(lambda: not hosts.masters(), "its ssh is left")
+    hosts.settings("[hosts.gpu1]\ntimeout = 60\n")
+    for name in os.listdir("/proc"):
+        if name.isdigit() and f"{hosts.path}/visited".encode() in command_of(name).split(b"\0"):
+            os.kill(int(name), signal.SIGKILL)  # of the login that was given up
+    terminal, visited = Terminal(hosts, "host", "login", "gpu1"), threading.Event()
+    terminal.wait_for(b"https://login.example/abc")
+
+    def visit():
+        """sshd asks for the key twice."""
+        while not visited.wait(0.05):
+            with contextlib.suppress(OSError), open(hosts.path + "/key.pub", "rb") as key, open(os.open(hosts.path + "/visited", os.O_WRONLY | os.O_NONBLOCK), "wb") as to:
+                to.write(key.read())
+
+    visitor = threading.Thread(target=visit, daemon=True)
+    visitor.start()
+    status = terminal.end()
+    visited.set()
+    visitor.join()
+    expect(status == 0 and b"gpu1 is connected" in terminal.text, (status, terminal.text))
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
 
 
 class Echo(threading.Thread):

@@ -26,11 +26,12 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 		"ClearAllForwardings=yes", "RemoteCommand=none",    "PermitLocalCommand=no",
 	};
 	/* With ControlPersist, ssh hides what a host in between says or asks.  -N stays without it.
-	 */
+	 * A login can be silent for 2 minutes, until its user has visited an address. */
 	static const char *const of_mode[][5] = {
 		[SSH_MASTER] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=yes",
 				 "ControlPersist=600" },
-		[SSH_LOGIN] = { "RequestTTY=no", "ControlMaster=yes", "ControlPersist=no" },
+		[SSH_LOGIN] = { "RequestTTY=no", "ControlMaster=yes", "ControlPersist=no",
+				"ServerAliveCountMax=24" },
 		[SSH_LINK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
 		[SSH_FORWARD] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no" },
 		[SSH_CHECK] = { "BatchMode=yes", "RequestTTY=no", "ControlMaster=no",
@@ -44,10 +45,11 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 						      : mode == SSH_CHECK ? "-s"
 									  : NULL,
 						      NULL });
-	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
-		strvec_push_array(ret, (const char *const[]){ "-o", always[i], NULL });
+	/* The first value of an option counts. */
 	for (size_t i = 0; of_mode[mode][i]; i++)
 		strvec_push_array(ret, (const char *const[]){ "-o", of_mode[mode][i], NULL });
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		strvec_push_array(ret, (const char *const[]){ "-o", always[i], NULL });
 	strvec_push(ret, "-o");
 	strvec_pushf(ret, "ControlPath=%s", control ? control : "none");
 	if (mode == SSH_FORWARD)

@@ -174,6 +174,13 @@ size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64
 
 /* ---- links ------------------------------------------------------------------------------------ */
 
+/* Its ssh has printed something, such as an address to visit, and then sshd said nothing more. */
+static bool waits_for_user(const char *words)
+{
+	return starts_with(words, WAY_WAITS) ||
+	       (strstr(words, "; Connection to ") && ends_with(words, " timed out"));
+}
+
 int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret, struct error *err)
 {
 	cleanup_error struct error why = { 0 };
@@ -194,7 +201,7 @@ int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret
 	note_unreachable(&files, since);
 	note(&files, "why", why.message);
 	/* host login takes what config.toml says, which is not what host add was given. */
-	const bool has_hint = reattach_needs_user(why.message) &&
+	const bool has_hint = (reattach_needs_user(why.message) || waits_for_user(why.message)) &&
 			      remote == remotes_find(&deck->settings.hosts, remote->name);
 	return error_set(err, ERROR_UNREACHABLE, "%s is unreachable (since %s): %s%s%s",
 			 remote->name, since, why.message,

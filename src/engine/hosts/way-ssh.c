@@ -86,11 +86,15 @@ static int connect_to(struct deck *deck, const struct remote *remote, const stru
 		make_scope(deck, remote, files, child.pid);
 		(void)fs_write_all(child.gate, "g", 1, "the gate", NULL);
 	}
-	if (child_finish(&child, deadline_ms, &result, err) < 0)
-		return -1;
-	if (result.exit_status == 0)
+	cleanup_error struct error why = { 0 };
+	const bool has_ended = child_finish(&child, deadline_ms, &result, &why) == 0;
+	if (has_ended && result.exit_status == 0)
 		return 0;
+	if (!has_ended && !result.errors.length)
+		return error_move(err, &why);
 	cleanup_free char *words = ssh_words(strbuf_text(&result.errors));
+	if (!has_ended)
+		return error_set(err, ERROR_TIMEOUT, WAY_WAITS "; it printed: %s", words);
 	/* A connection through another program has no address. */
 	cleanup_free char *hops = strstr(words, "UNKNOWN port") ? ask_hops(remote, deadline_ms)
 								: NULL;

@@ -8,6 +8,9 @@
 #include "driver/link/link.h"
 #include "engine/deck/deck.h"
 
+/* How a message begins if ssh has printed something, such as an address to visit, and not ended. */
+#define WAY_WAITS "ssh still waits for an answer"
+
 /* The files of a host in our runtime directory. */
 struct way_files {
 	int directory;
