@@ -1596,6 +1596,44 @@ def case_a_login_that_waits_for_its_user(hosts):
     expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
 
 
+def agents_of(home):
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and command_of(name).split(b"\0")[0].endswith(b"agentdeck-demo-agent")
+            and f"AGENTDECK_HOME={home}".encode() in environment_of(name).split(b"\0")]
+
+
+def case_another_version_there(hosts):
+    """Older or newer: what both know works, what one of them does not know is said, and no agent is restarted."""
+    here = os.path.dirname(os.path.realpath(shutil.which("agentdeck")))
+    os.mkdir(hosts.path + "/other")
+    for name in os.listdir(here):
+        if re.fullmatch("agentdeck(-[a-z]+)*", name) and os.path.isfile(f"{here}/{name}"):
+            shutil.copy(f"{here}/{name}", hosts.path + "/other")
+    own = hosts.run("--version").stdout.split()[1]
+    with open(hosts.path + "/other/agentdeck", "r+b") as program:
+        text = program.read()
+        program.seek(0)
+        program.write(text.replace(b"\0" + own + b"\0", b"\0" + own[:-1] + b"~\0"))
+    other = f'[hosts.gpu1]\nprogram = "{hosts.path}/other/agentdeck"\n'
+    hosts.settings(other)
+    expect(own[:-1].decode() + "~" in hosts.run("host", "check", "gpu1").stdout.decode(), "it is not another version")
+    expect(hosts.run("-H", "gpu1", "launch", hosts.path + "/work", "-t", "api", "--agent", "demo").returncode == 0, "launch")
+    running = agents_of(hosts.far)
+    for settings in ("[hosts.gpu1]\n", other):
+        hosts.settings(settings)
+        for words in (("list", "-A"), ("rename", "gpu1:api", "api"), ("send", "gpu1:api", "hello"), ("start", "gpu1:api"), ("output", "gpu1:api", "--pane"), ("-H", "gpu1", "recover")):
+            done = hosts.run(*words)
+            expect(done.returncode == 0, (words, done))
+    expect(len(running) == 1 and agents_of(hosts.far) == running, "its agent was restarted")
+    fake(hosts, {"frame": "exit", "id": "1", "status": 0, "later": [1]}, oldest=1, newest=7, later={})
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "a newer one that speaks our protocol")
+    for frames in ({"frame": "error", "id": "1", "code": "USAGE", "error": "there is no command 'list'"},), ({"frame": "exit", "id": "1", "status": 64},):
+        fake(hosts, *frames)
+        refused(hosts, 64, "gpu1 has agentdeck x, and this is " + own.decode(), "-H", "gpu1", "list")
+    for oldest, newest in ((2, 7), (0, 0)):
+        fake(hosts, oldest=oldest, newest=newest)
+        refused(hosts, 1, "agentdeck x there and this one have no protocol in common", "-H", "gpu1", "list")
+
+
 class Echo(threading.Thread):
     """A program there that listens: it answers each caller with its name and what it was sent."""
 

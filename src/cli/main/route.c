@@ -2,6 +2,7 @@
 #include "cli/main/route.h"
 
 #include "base/child.h"
+#include "base/version.h"
 #include "cli/main/attached.h"
 #include "cli/main/far.h"
 #include "cli/main/fleet.h"
@@ -206,6 +207,16 @@ static int settle(const struct app *app, struct deck *deck, const struct remote 
 	return (int)status;
 }
 
+/* One of two versions may not know a word of the command. */
+static void name_gap(const struct remote *remote, const struct link *link)
+{
+	cleanup_free char *there = visible(link_hello(link)->version);
+	if (!streq(there, agentdeck_version))
+		complain("%s has agentdeck %s, and this is %s: if it does not know a word, update "
+			 "the older one",
+			 remote->name, there, agentdeck_version);
+}
+
 static int run_there(struct app *app, struct deck *deck, const struct remote *remote,
 		     const struct strvec *words, const char *once, struct error *err)
 {
@@ -221,7 +232,10 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 					 .json = app->json,
 					 .is_change = app->kind == COMMAND_CHANGES,
 					 .input = reads_input(words) ? STDIN_FILENO : -1 };
-	if (far_run(&order, &status, &why) == 0)
+	const bool has_run = far_run(&order, &status, &why) == 0;
+	if (has_run ? status == error_exit_status(ERROR_USAGE) : why.code == ERROR_USAGE)
+		name_gap(remote, link);
+	if (has_run)
 		return status;
 	if (why.code == ERROR_SYSTEM)
 		return error_move(err, &why);
