@@ -1559,6 +1559,23 @@ def case_the_deck_outlives_its_program(hosts):
         deck.end()
 
 
+def case_more_logins_than_sshd_takes(hosts):
+    """MaxStartups: sshd refuses while another login has not ended."""
+    hosts.down()
+    hosts.up("MaxStartups 1")
+    with contextlib.ExitStack() as others:
+
+        def is_taken():
+            """The last one that was refused may count for a moment."""
+            with contextlib.suppress(ConnectionResetError):
+                return others.enter_context(socket.create_connection(("127.0.0.1", hosts.port))).recv(100).startswith(b"SSH-")
+
+        wait_for(is_taken, "sshd takes no connection")
+        message = refused(hosts, UNREACHABLE, "gpu1 is unreachable (since ", "-H", "gpu1", "list")
+        expect("onnection" in message and message.count("\n") == 1, message)
+    wait_for(lambda: hosts.run("-H", "gpu1", "list").returncode == 0, "it does not come back")
+
+
 def case_a_login_that_waits_for_its_user(hosts):
     """The banner names an address to visit, and sshd waits until that was done.  In the background nothing waits for it."""
     if os.geteuid() != 0:
@@ -1599,6 +1616,37 @@ def case_a_login_that_waits_for_its_user(hosts):
 def agents_of(home):
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and command_of(name).split(b"\0")[0].endswith(b"agentdeck-demo-agent")
             and f"AGENTDECK_HOME={home}".encode() in environment_of(name).split(b"\0")]
+
+
+def case_a_home_that_two_hosts_share(hosts):
+    """Its session is listed once, by the host that runs it, and no other one starts it."""
+    if os.geteuid() != 0:
+        return
+    write(hosts.path + "/id", "0123456789abcdef0123456789abcdef\n", 0o644)
+    os.mkfifo(hosts.path + "/turn")
+    # in the list, the one that runs it comes last
+    write(hosts.path + "/box2", f'#!/bin/sh\nunshare -m -u sh -c \'hostname box2 && mount --bind {hosts.path}/id /etc/machine-id && exec agentdeck "$@"\' box2 "$@"\n'
+                                f"[ ! -e {hosts.path}/turns ] || echo now >{hosts.path}/turn\n", 0o755)
+    write(hosts.path + "/box1", f'#!/bin/sh\n[ ! -e {hosts.path}/turns ] || read word <{hosts.path}/turn\nexec agentdeck "$@"\n', 0o755)
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/box2"\n[hosts.gpu2]\nprogram = "{hosts.path}/box1"\ntimeout = 60\n')
+    hosts.there("launch", hosts.path + "/work", "-t", "api", "--agent", "demo")
+    running = agents_of(hosts.far)
+    expect(len(running) == 1, running)
+    for _ in range(2):
+        write(hosts.path + "/turns", "")
+        rows = [(one["via"], one["title"], one["status"]) for one in json.loads(hosts.run("list", "-A", "--json").stdout)]
+        os.remove(hosts.path + "/turns")
+        expect(rows == [("gpu2", "api", "running")], rows)
+    for words in (("start", "gpu1:api"), ("restart", "gpu1:api"), ("stop", "gpu1:api")):
+        refused(hosts, 1, os.uname().nodename, *words)
+    hosts.run("recover", "-A")
+    deck = Deck(hosts)
+    try:
+        deck.wait(lambda: deck.lines("api") and not deck.lines("unreachable"), "it is not shown")
+        deck.wait(lambda: [line for line in deck.lines("gpu2") + deck.lines("gpu1") if "api" in line] == [] and len(deck.lines("api")) == 1, "it is shown twice")
+    finally:
+        deck.end()
+    expect(agents_of(hosts.far) == running, "another agent runs")
 
 
 def case_another_version_there(hosts):

@@ -282,11 +282,53 @@ def case_a_slow_client_costs_no_memory(home):
             link.request(f"r{i}", "help", "--all", "--json")
             if i >= 15:
                 link.until("exit")
-        with open(f"/proc/{link.process.pid}/status", encoding="utf-8") as file:
-            most = int(next(line.split()[1] for line in file if line.startswith("VmHWM")))
-        with open(shutil.which("agentdeck"), "rb") as program:
-            has_sanitizer = b"__asan_init" in program.read()
-        expect(most < 12 << 10 or has_sanitizer, f"{most} KiB")
+        expect(most_memory(link.process.pid) < 12 << 10, f"{most_memory(link.process.pid)} KiB")
+
+
+def most_memory(process):
+    """In KiB; 0: a sanitizer has its own share of it."""
+    with open(shutil.which("agentdeck"), "rb") as program:
+        if b"__asan_init" in program.read():
+            return 0
+    with open(f"/proc/{process}/status", encoding="utf-8") as file:
+        return int(next(line.split()[1] for line in file if line.startswith("VmHWM")))
+
+
+def copy_session(home, count):
+    """So many more sessions, without a command for each."""
+    home.deck("add", home.work, "-t", "first", "-c", "cat")
+    row, = home.sessions()
+    found = [where for where, _, _ in os.walk(home.path + "/d") if os.path.basename(where) == row["id"]]
+    expect(len(found) == 1, found)
+    for i in range(1, count):
+        other = f"{i:0{len(row['id'])}}"
+        copy = found[0].replace(row["id"], other)
+        os.mkdir(copy, 0o700)
+        for name in os.listdir(found[0]):
+            with open(f"{found[0]}/{name}", encoding="utf-8") as file:
+                write(f"{copy}/{name}", file.read().replace(row["id"], other).replace('"first"', f'"t{i}", "notes": "{"n" * 4000}"').rstrip("\n"))
+    return row["id"]
+
+
+def case_two_slow_clients_get_the_newest_of_many_sessions(home):
+    """They read nothing while 2,000 sessions are told and one of them changes again and again."""
+    count, changes = 2000, 40
+    changed = copy_session(home, count)
+    expect(len(home.sessions()) == count, "the sessions are not there")
+    with Link(home) as one, Link(home) as two:
+        for link in (one, two):
+            link.request("e", "events", "--json")
+        begun = [link.until("data")["text"] for link in (one, two)]
+        for i in range(changes):
+            home.deck("rename", changed, f"title {i}")
+        for link, text in zip((one, two), begun):
+            titles = {}
+            while titles.get(changed) != f"title {changes - 1}":
+                text += link.until("data")["text"]
+                *lines, text = text.split("\n")
+                titles.update((event["id"], event["title"]) for event in map(json.loads, lines) if "id" in event)
+            expect(len(titles) == count, f"{len(titles)} sessions")
+            expect(most_memory(link.process.pid) < 12 << 10, f"{most_memory(link.process.pid)} KiB")
 
 
 def case_input_that_is_cut_off_is_not_taken_for_all(home):
