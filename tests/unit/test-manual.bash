@@ -45,7 +45,7 @@ case_commands_are_listed() {
 	while read -r name; do
 		case $name in
 		# for other programs: there is no room for it
-		'session address' | once) continue ;;
+		'session address' | once | mcp | skill) continue ;;
 		'session '*) name=${name#session } ;;
 		*' '*) name=${name% *} ;;
 		esac

@@ -14,7 +14,7 @@
 
 struct options {
 	struct new_options session;
-	const char *message, *message_file, *instead;
+	const char *message, *message_file, *instead, *launched_by;
 	bool no_wait, no_supervise, attach, no_setup;
 	int64_t number; /* 0: one */
 };
@@ -34,6 +34,8 @@ static const struct command_option options[] = {
 	  TO_NUMBER(number, 1, 20) },
 	{ 0, "instead", "SESSION", "resume this session, which has ended in the directory",
 	  TO_VALUE(instead, VALUE_SESSION) },
+	{ 0, "launched-by", "WHO", "the session whose agent does it", TO_TEXT(launched_by),
+	  .is_hidden = true },
 	{ 0 },
 };
 
@@ -225,6 +227,7 @@ static int cmd_launch(struct app *app, struct error *err)
 
 	if (new_read(app, &given->session, &order, err) < 0)
 		return -1;
+	order.session.launched_by = given->launched_by;
 	if (has_message && given->no_wait)
 		return error_set(err, ERROR_USAGE,
 				 "--no-wait does not go with a message, which waits for "

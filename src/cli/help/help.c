@@ -183,7 +183,8 @@ enum { TERM_WIDTH = 10 };
 static bool is_grouped(const char *word)
 {
 	/* What other programs ask for has no room on the screen: help --all lists it. */
-	if (streq(word, "address") || streq(word, "once"))
+	if (streq(word, "address") || streq(word, "once") || streq(word, "mcp") ||
+	    streq(word, "skill"))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (size_t j = 0; groups[i].words[j]; j++)

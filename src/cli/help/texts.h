@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 extern const char text_help[], text_help_all[], text_manual[], text_command_manual[];
-extern const char text_commands[], text_examples[];
+extern const char text_commands[], text_examples[], text_skill[];
 extern const char text_bash[], text_zsh[], text_fish[];
 
 /* Returns the command's section of commands.txt, or "".  The caller frees. */

@@ -495,6 +495,7 @@ static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const s
 	instance->notes = xstrdup_or_null(wish->notes);
 	instance->imported_from = xstrdup_or_null(wish->imported_from);
 	instance->once = xstrdup_or_null(wish->once);
+	instance->launched_by = xstrdup_or_null(wish->launched_by);
 	if (wish->move)
 		move_set(&instance->move, wish->move->state, wish->move->id, wish->move->host,
 			 clock_wall_us());

@@ -36,6 +36,7 @@ struct lifecycle_new {
 	const char *notes;             /* the user's own words about it, or NULL */
 	const char *imported_from;     /* as in struct instance */
 	const char *once;              /* the same */
+	const char *launched_by;       /* the same */
 	const struct move *move;       /* that it arrives with; NULL: none.  Borrowed */
 	/* the agent that has its conversation until it is ended; or NULL.  Borrowed */
 	const struct taken *taken;

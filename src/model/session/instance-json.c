@@ -431,6 +431,7 @@ static const struct field instance_members[] = {
 	FIELD(struct instance, notes, "notes"),
 	FIELD(struct instance, imported_from, "imported_from"),
 	FIELD(struct instance, once, "once"),
+	FIELD(struct instance, launched_by, "launched_by"),
 	FIELD(struct instance, removed_title, "removed_title"),
 	FIELD(struct instance, removed_with, "removed_with"),
 	FIELD(struct instance, cwd, "cwd", .needed = true, .is_path = true),

@@ -240,6 +240,8 @@ struct instance {
 	/* what another program had: struct import_row in model/plan/import.h; or NULL */
 	char *imported_from;
 	char *once; /* of the command that made or started it last: engine/deck/once.h; or NULL */
+	/* id of the session whose agent launched it through mcp, or "user"; NULL: a person did */
+	char *launched_by;
 	char *base; /* name of its directory below the profile; the id for PLACE_DEFAULT */
 	/* the id in a manifest that was copied into a directory of another name; else NULL */
 	char *copy_of;

@@ -10,7 +10,7 @@
 #include "model/session/look.h"
 #include "model/settings/limits.h"
 
-enum { TRASH_DAYS_MOST = 36500 };
+enum { TRASH_DAYS_MOST = 36500, MCP_CHILDREN_MOST = 64, MCP_DEPTH_MOST = 8 };
 
 enum tristate { UNSET, OFF, ON };
 
@@ -93,6 +93,9 @@ struct settings {
 		bool bell;             /* false */
 		enum notify_osc osc;   /* osc = "none" */
 	} notify;
+	/* [mcp] children = 4, depth = 1, approve = false: src/cli/link/mcp-rules.h */
+	int64_t mcp_children, mcp_depth;
+	bool mcp_approve;
 	bool supervise_auto;            /* [supervise] auto = true: enable it at the first start */
 	struct strvec environment_keep; /* [environment] keep = ["NAME"] */
 	bool log_journal;               /* [log] journal = false: log to the journal, too */
