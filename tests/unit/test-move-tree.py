@@ -110,7 +110,7 @@ def look(tree):
             git(tree, "stash", "list", "--format=%H %gs"), files)
 
 
-def case_a_tree_goes_along_and_comes_back(hosts):
+def case_a_tree_goes_along(hosts):
     repository, clone = repositories(hosts)
     session, tree = launch(hosts, repository)
     work(tree)
@@ -131,16 +131,19 @@ def case_a_tree_goes_along_and_comes_back(hosts):
     put(other + "/untracked dir/\u00e4 \"name\"", "changed there\n")
     os.remove(other + "/link")
     after = look(other)
-    done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree")
-    expect(done.returncode == 0, done)
-    expect(look(tree) == after, f"{look(tree)} instead of {after}")
-    with open(tree + "/ignored.o", encoding="utf-8") as file:
-        expect(file.read() == "made here\n", "an ignored file was lost")
-    # And once more, there and back.
-    put(tree + "/again", "1\n")
-    expect(hosts.run("session", "move", "api", "--to", "gpu1", "--with-tree").returncode == 0, "again")
-    expect(look(other) == look(tree), "again")
-    expect(hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree").returncode == 0, "and back")
+    # The tree that is here is never replaced, whether its user has worked in it or not.
+    for change in ("", "changed by its user\n"):
+        if change:
+            put(tree + "/kept", change)
+        kept = look(tree)
+        refused(hosts, 1, "a tree of this session is there already", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
+        expect(look(tree) == kept and look(other) == after and states(hosts, session) == ("moved", "none"), states(hosts, session))
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "it does not come back")
+    expect(look(tree) == kept and look(other) == after, "a tree was changed")
+    # And once more, there and back: that one is there, too.
+    refused(hosts, 1, "a tree of this session is there already", "session", "move", "api", "--to", "gpu1", "--with-tree")
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0 and look(other) == after, "again")
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "and back")
     expect(hosts.run("start", "api").returncode == 0, "it does not start")
 
 
@@ -192,27 +195,6 @@ def case_what_a_move_does_not_carry_is_refused(hosts):
     expect(hosts.run(*words).returncode == 0, "it does not move at last")
 
 
-def case_a_tree_that_was_changed_here_is_not_replaced(hosts):
-    repository, clone = repositories(hosts)
-    session, tree = launch(hosts, repository)
-    work(tree)
-    expect(hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree").returncode == 0, "it does not move")
-    put(tree + "/kept", "changed by its user\n")
-    before = look(tree)
-    refused(hosts, 1, "was changed since the session left it", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
-    expect(look(tree) == before and states(hosts, session) == ("moved", "none"), states(hosts, session))
-    put(tree + "/kept", "1\n")
-    # A file that git ignores is in the way of one that comes.
-    put(tree_there(hosts, session) + "/.gitignore", "\n")
-    put(tree_there(hosts, session) + "/ignored.o", "from there\n")
-    refused(hosts, 1, "in the way of ignored.o", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
-    with open(tree + "/ignored.o", encoding="utf-8") as file:
-        expect(file.read() == "made here\n", "it was replaced")
-    os.remove(tree_there(hosts, session) + "/ignored.o")
-    put(tree_there(hosts, session) + "/ignored.o/inside", "from there\n")
-    refused(hosts, 1, "in the way of ignored.o/inside", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
-
-
 def case_a_move_with_its_tree_is_given_up(hosts):
     repository, clone = repositories(hosts)
     session, tree = launch(hosts, repository)
@@ -230,7 +212,7 @@ def case_a_move_with_its_tree_is_given_up(hosts):
         expect(hosts.run("session", "move", session, "--step", step, "--id", move, "--to", "gpu1").returncode == 0, step)
     expect(hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree").returncode == 0, "it does not continue")
     other = tree_there(hosts, session)
-    expect(hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree").returncode == 0, "it does not come back")
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "it does not come back")
     expect(look(other) == look(tree) == before, "there and back")
 
 
@@ -269,16 +251,13 @@ def check_one_whole(hosts, session, conversation, said, trees, before):
 
 def case_a_move_is_killed_at_any_moment(hosts):
     repository, clone = repositories(hosts)
-    session, tree = launch(hosts, repository)
-    work(tree)
-    conversation, moments = here(hosts, "show", "api")["session_id"], random.Random(SEED)
-    [words] = move_of.conversation_of(hosts.near, conversation)
-    ways = (("session", "move", session, "--to", "gpu1", "--path", clone, "--with-tree"), ("session", "move", "gpu1:" + session, "--to", "local", "--with-tree"))
-    trees, whole_s = [tree, None], 1.0
+    moments, whole_s = random.Random(SEED), 1.0
     for i in range(KILLS):
-        way, owner = ways[i % 2], trees[i % 2]
-        put(owner + "/round", f"{i}\n")
-        said, before = move_of.content(words), look(owner)
+        session, tree = launch(hosts, repository, f"api{i}")
+        work(tree)
+        conversation, before = here(hosts, "show", session)["session_id"], look(tree)
+        said = move_of.content(move_of.conversation_of(hosts.near, conversation)[0])
+        way = ("session", "move", session, "--to", "gpu1", "--path", clone, "--with-tree")
         began = time.monotonic()
         process = begin(hosts, way)
         try:
@@ -287,13 +266,14 @@ def case_a_move_is_killed_at_any_moment(hosts):
             for home in ((hosts.near,), (hosts.far,), (hosts.near, hosts.far))[moments.randrange(3)]:
                 kill(home)
         process.wait()
-        check_one_whole(hosts, session, conversation, said, trees, before)
+        found = states(hosts, session)
+        other = tree_there(hosts, session) if found[1] else None
+        check_one_whole(hosts, session, conversation, said, [tree, other], before)
         # What was killed may have left a command there that ends in a moment.
         hosts_of.wait_for(lambda way=way: hosts.run(*way).returncode == 0, f"seed {SEED}, kill {i}: it does not continue: {states(hosts, session)}")
         whole_s = max(whole_s, (time.monotonic() - began) / 2)
-        expect(states(hosts, session) == (("moved", "arrived"), ("arrived", "moved"))[i % 2], states(hosts, session))
-        trees[1] = tree_there(hosts, session)
-        expect(look(trees[1 - i % 2]) == before, f"seed {SEED}, kill {i}: the tree is not the same")
+        expect(states(hosts, session) == ("moved", "arrived"), states(hosts, session))
+        expect(look(tree_there(hosts, session)) == look(tree) == before, f"seed {SEED}, kill {i}: the tree is not the same")
 
 
 def case_the_disk_there_is_full(hosts):

@@ -89,12 +89,19 @@ static int replace_move(struct arrival *arrival, const struct move *move, struct
 	return move->state == MOVE_MOVED ? 0 : once_refuse(arrival->deck, id, err);
 }
 
-/* From here on its tree may be a mixture, so the session is arriving. */
+/* From here on its tree may be a mixture, so the session is arriving.  A tree that its user had
+ * here may have work that exists nowhere else: it is not replaced. */
 static int bring_tree(struct arrival *arrival, struct error *err)
 {
 	struct operation *operation = &arrival->operation;
 	struct move *move = &operation->instance->move;
-	move->was_here |= move->state == MOVE_MOVED;
+	const bool was_here = move->was_here || move->state == MOVE_MOVED;
+	if (arrival->order.tree && was_here)
+		return error_set(err, ERROR_EXISTS,
+				 "a tree of this session is there already, and --with-tree "
+				 "replaces none: move it without --with-tree, and bring its "
+				 "commits with git (push, or fetch)");
+	move->was_here = was_here;
 	if (!arrival->order.tree)
 		return 0;
 	return save(arrival, MOVE_ARRIVING, err) < 0
