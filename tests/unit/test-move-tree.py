@@ -195,6 +195,16 @@ def case_what_a_move_does_not_carry_is_refused(hosts):
     expect(hosts.run(*words).returncode == 0, "it does not move at last")
 
 
+def case_where_its_work_began_need_not_be_there(hosts):
+    repository, clone = repositories(hosts)
+    put(repository + "/kept", "2\n")
+    git(repository, "commit", "-qam", "not there")
+    session, tree = launch(hosts, repository)
+    git(tree, "commit", "-q", "--amend", "-m", "another")
+    done = hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree")
+    expect(done.returncode == 0 and look(tree_there(hosts, session)) == look(tree), done)
+
+
 def case_a_move_with_its_tree_is_given_up(hosts):
     repository, clone = repositories(hosts)
     session, tree = launch(hosts, repository)

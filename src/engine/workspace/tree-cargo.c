@@ -180,9 +180,12 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 	if (cargo_read(workspace->source, commit, &cargo, err) < 0 ||
 	    check_unchanged(deck, instance, err) < 0)
 		return -1;
+	/* A commit that was amended or rebased since is not over here. */
 	bool has_base = false;
 	if (!workspace->carried &&
-	    gitcmd_is_ancestor(workspace->source, cargo.base, cargo.head, &has_base, err) < 0)
+	    (gitcmd_has_commit(workspace->source, cargo.base, &has_base, err) < 0 ||
+	     (has_base && gitcmd_is_ancestor(workspace->source, cargo.base, cargo.head, &has_base,
+					     err) < 0)))
 		return -1;
 	/* Where its work began, as the other end knows it. */
 	if (has_base)

@@ -31,12 +31,14 @@ const struct remote_text remote_texts[] = {
 
 char **remote_text(struct remote *remote, const struct remote_text *text)
 {
-	return (char **)((char *)remote + text->at);
+	void *at = (char *)remote + text->at;
+	return at;
 }
 
 const char *remote_value(const struct remote *remote, const struct remote_text *text)
 {
-	return *(char *const *)((const char *)remote + text->at);
+	const void *at = (const char *)remote + text->at;
+	return *(char *const *)at;
 }
 
 enum remote_kind remote_kind(const struct remote *remote)
