@@ -29,6 +29,7 @@ NAMESPACES = ["--pid", "--fork", "--mount", "--mount-proc", "--kill-child"]
 USER = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
 SETTINGS = "[tmux]\nlaunch_in_user_scope = false\nlinger = false\n"
 AGENTS = '[hosts.agents]\nkubernetes = "agents"\n'
+LAB = 'context = "lab"\n'
 LEAVE = b"\x11"
 HOSTILE = "\033[2J\u202e\nnext"
 
@@ -187,8 +188,13 @@ def case_the_next_pod_is_the_same_host(cluster):
     expect(cluster.run("host", "add", "agents", "--kubernetes").returncode == 0, "host add")
     cluster.launch()
     conversation = json.loads(cluster.there("list", "--json"))[0]["session_id"]
-    cluster.refused(1, "add --force", "host", "stop", "agents")
+    cluster.refused(1, "agents (kubernetes lab/team/agents) would be stopped", "host", "stop", "agents")
+    ran = cluster.run("host", "start", "agents")
+    expect(ran.returncode == 0 and b"has replicas 1 already" in ran.stdout, ran)
     expect(not any("scale" in call and "--replicas=0" in call for call in cluster.calls()), "it was scaled without a yes")
+    cluster.set("replicas", "3")
+    cluster.refused(1, "Expected replicas to be 1, was 3", "host", "stop", "agents", "--force")
+    cluster.set("replicas", "1")
     stopped = json.loads(cluster.run("host", "stop", "agents", "--force", "--json").stdout)
     expect(stopped["success"] and stopped["replicas"] == 0, stopped)
     [one] = json.loads(cluster.run("host", "list", "--json").stdout)
@@ -286,11 +292,25 @@ def case_a_cluster_that_does_not_answer(cluster):
     cluster.settings(AGENTS + "timeout = 1\n")
     cluster.set("hang")
     cluster.refused(UNREACHABLE, "kubectl", "-H", "agents", "list")
+    cluster.settings(AGENTS + LAB + "timeout = 1\n")
+    cluster.refused(UNKNOWN, "whether it was scaled is unknown: agentdeck host check agents", "host", "start", "agents")
     cluster.unset("hang")
     os.remove(cluster.bin + "/kubectl")
     if not shutil.which("kubectl", path=cluster.environment["PATH"]):
         cluster.refused(UNREACHABLE, "kubectl is not installed here", "-H", "agents", "list")
+        cluster.settings(AGENTS + LAB)
         cluster.refused(1, "kubectl is not installed here", "host", "start", "agents")
+
+
+def case_only_a_place_that_stays_is_added_and_scaled(cluster):
+    cluster.refused(1, "host add agents --again --context", "host", "stop", "agents", "--force")
+    cluster.refused(1, "host add agents --again --context", "host", "start", "agents")
+    cluster.start()
+    cluster.settings("")
+    cluster.set("no-context")
+    cluster.refused(1, "add --context", "host", "add", "agents", "--kubernetes")
+    expect("hosts.agents" not in cluster.config(), "it was added")
+    cluster.refused(UNREACHABLE, 'context "a b \\"c\\"" does not exist'.replace("\\", ""), "host", "add", "agents", "--kubernetes", "--context", 'a b "c"')
 
 
 def case_what_does_not_work_there_is_said(cluster):
@@ -306,7 +326,7 @@ def case_a_manifest_has_what_was_said_and_no_more(cluster):
     full = cluster.run(*words, "--image", "registry.example/agents:1", "--disk", "5Gi", "--cpus", "500m", "--memory", "8Gi", "--namespace", "team")
     expect(full.returncode == 0 and not full.stderr, full)
     text = full.stdout.decode()
-    for line in ('  name: "agents"', '  namespace: "team"', '  replicas: 1', '          image: "registry.example/agents:1"', '              cpu: "500m"', '              memory: "8Gi"',
+    for line in ('  name: "agents"', '  namespace: "team"', '          image: "registry.example/agents:1"', '              cpu: "500m"', '              memory: "8Gi"',
                  '        resources: {requests: {storage: "5Gi"}}', '      automountServiceAccountToken: false', '        runAsNonRoot: true', '            allowPrivilegeEscalation: false',
                  '            readOnlyRootFilesystem: true', '            capabilities: {drop: [ALL]}'):
         expect(text.count(line + "\n") >= 1, f"no {line!r} in {text}")
@@ -314,10 +334,12 @@ def case_a_manifest_has_what_was_said_and_no_more(cluster):
         import yaml
         pod = yaml.safe_load(text)["spec"]["template"]["spec"]
         expect(pod["containers"][0]["command"][:3] == ["agentdeck", "supervise", "--main"] and pod["containers"][0]["resources"]["limits"] == {"memory": "8Gi"}, pod)
+    expect("replicas" not in text, "kubectl apply would undo host stop")
     few = cluster.run(*words, "--image", "a").stdout.decode()
     expect("namespace" not in few and "          resources" not in few and '"20Gi"' in few, few)
     dockerfile = cluster.run(*words, "--dockerfile", "--image", "debian:13").stdout.decode()
     expect(dockerfile.startswith("FROM debian:13\n") and "USER 1000:1000\n" in dockerfile, dockerfile)
+    expect("\nUSER root\n" in dockerfile and "recommends" not in dockerfile and "getent passwd 1000" in dockerfile, dockerfile)
     for value in ("", "a\nb", 'a"', "$(x)", "-a", "a: b", "{}", "\033[2J"):
         for option in ("--image", "--disk", "--cpus", "--memory", "--namespace"):
             cluster.refused(USAGE, option, *words, "--image", "a", f"{option}={value}")
@@ -332,7 +354,7 @@ def case_a_manifest_has_what_was_said_and_no_more(cluster):
 
 def case_values_that_lead_elsewhere_are_refused(cluster):
     cluster.settings("")
-    for words in (("a;b",), ("Agents",), ("-n",), ("a/b",), ("a..b",), ("pod/",), ("x" * 64,), ("agents", "--context", "-x"), ("agents", "--context", "a b"), ("agents", "--namespace", "a.b"),
+    for words in (("a;b",), ("Agents",), ("-n",), ("a/b",), ("a..b",), ("pod/",), ("x" * 64,), ("agents", "--context", ""), ("agents", "--context", "a\nb"), ("agents", "--namespace", "a.b"),
                   ("agents", "--namespace", ""), ("agents", "--program", "~/agentdeck")):
         cluster.refused(USAGE, "", "host", "add", "one", "--kubernetes", *words)
     cluster.refused(USAGE, "--context and --namespace need --kubernetes", "host", "add", "one", "--context", "lab")

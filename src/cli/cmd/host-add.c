@@ -4,6 +4,7 @@
 #include "cli/show/output.h"
 #include "engine/hosts/entry.h"
 
+#include "base/argsplit.h"
 #include "base/version.h"
 #include "model/host/reattach.h"
 
@@ -145,8 +146,10 @@ static char *once_more(const struct app *app, const char *program, bool has_logi
 		strbuf_addf(&words, " --program '%s'", program);
 	if (given->kubernetes)
 		strbuf_adds(&words, " --kubernetes");
-	if (given->context)
-		strbuf_addf(&words, " --context '%s'", given->context);
+	if (given->context) {
+		cleanup_free char *context = argjoin((char *const[]){ given->context, NULL });
+		strbuf_addf(&words, " --context %s", context);
+	}
 	if (given->space)
 		strbuf_addf(&words, " --namespace %s", given->space);
 	if (given->timeout)
@@ -208,8 +211,8 @@ static int add(struct app *app, struct remote *remote, struct error *err)
 				!streq(old->machine_id, or_empty(hello->machine_id));
 	remote->machine_id = hello->machine_id ? xstrdup(hello->machine_id) : NULL;
 	ask_doctor(link, &found);
-	if (way_of(remote)->settle)
-		way_of(remote)->settle(remote);
+	if (way_of(remote)->settle && way_of(remote)->settle(remote, err) < 0)
+		return error_prefix(err, "%s was not added", remote->name);
 	if (hosts_entry_save(&app->deck, remote, err) < 0)
 		return -1;
 	/* Its place is part of the name of its socket. */

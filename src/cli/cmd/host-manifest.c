@@ -153,7 +153,6 @@ static void say_set(const char *name, const struct options *given)
 	if (given->space)
 		say("  namespace: \"%s\"", given->space);
 	say("spec:");
-	say("  replicas: 1");
 	say("  serviceName: \"%s\"", name);
 	say("  selector: {matchLabels: {app: \"%s\"}}", name);
 	say("  template:");
@@ -175,14 +174,15 @@ static void say_set(const char *name, const struct options *given)
 static void say_dockerfile(const struct options *given)
 {
 	static const char *const lines[] = {
-		"# The package is what scripts/build-deb makes.",
+		"USER root",
+		"# The package is what scripts/build-deb makes on a system like this one.",
 		"COPY agentdeck_*.deb /tmp/",
 		"RUN apt-get update && \\",
-		"    apt-get install -y --no-install-recommends ca-certificates git tmux "
-		"/tmp/agentdeck_*.deb && \\",
+		"    apt-get install -y ca-certificates git tmux /tmp/agentdeck_*.deb && \\",
 		"    rm -rf /var/lib/apt/lists/* /tmp/agentdeck_*.deb && \\",
-		"    useradd --uid 1000 --create-home --shell /bin/bash agent",
-		"# Install your agents here.",
+		"    { getent passwd 1000 >/dev/null || \\",
+		"      useradd --uid 1000 --create-home --shell /bin/bash agent; }",
+		"# Install your agents here, outside of /home/agent: the volume hides what is there.",
 		"USER 1000:1000",
 		NULL
 	};

@@ -14,15 +14,16 @@ static const struct command_option options[] = {
 };
 
 /* Its agents end. */
-static int confirm(struct app *app, const char *name, struct error *err)
+static int confirm(struct app *app, const struct remote *remote, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *question = xasprintf("Stop %s? Its agents end in order; their "
+	cleanup_free char *place = remote_place(remote);
+	cleanup_free char *question = xasprintf("Stop %s (%s)? Its agents end in order; their "
 						"conversations and its volume are kept.",
-						name);
-	cleanup_free char *without = xasprintf("%s would be stopped, and its agents end: add "
+						remote->name, place);
+	cleanup_free char *without = xasprintf("%s (%s) would be stopped, and its agents end: add "
 					       "--force to do it",
-					       name);
+					       remote->name, place);
 	const struct consent consent = { question, "Nothing was stopped.", "--force", without,
 					 ERROR_INVALID };
 	return given->force ? 0 : ask_consent(app, &consent, err);
@@ -32,8 +33,14 @@ static int scale(struct app *app, const struct remote *remote, int64_t replicas,
 		 struct error *err)
 {
 	cleanup_free char *done = text;
-	if (hosts_scale(&app->deck, remote, replicas, err) < 0)
+	const int r = hosts_scale(&app->deck, remote, replicas, err);
+	if (r < 0)
 		return -1;
+	if (r == HOSTS_AS_WANTED) {
+		replace_string(&done, NULL);
+		done = xasprintf("%s has replicas %lld already: nothing was changed", remote->name,
+				 (long long)replicas);
+	}
 	struct json_object *object = json_object_new_object();
 	json_set_bool(object, "success", true);
 	json_set_string(object, "name", remote->name);
@@ -47,7 +54,7 @@ static int cmd_host_stop(struct app *app, struct error *err)
 	if (host_find(app, app->operands.items[0], &remote, err) < 0 ||
 	    way_check(remote, WAY_SCALE, err) < 0)
 		return -1;
-	const int r = confirm(app, remote->name, err);
+	const int r = confirm(app, remote, err);
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	return scale(

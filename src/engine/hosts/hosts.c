@@ -305,8 +305,10 @@ int hosts_scale(const struct deck *deck, const struct remote *remote, int64_t re
 	cleanup_files struct way_files files;
 	char since[CLOCK_TEXT_SIZE];
 	files_open(deck, remote, &files);
-	if (way_check(remote, WAY_SCALE, err) < 0 ||
-	    way_of(remote)->scale(remote, replicas, err) < 0)
+	if (way_check(remote, WAY_SCALE, err) < 0)
+		return -1;
+	const int r = way_of(remote)->scale(remote, replicas, err);
+	if (r < 0)
 		return -1;
 	if (replicas) {
 		(void)unlinkat(files.directory, files.since, 0);
@@ -314,7 +316,7 @@ int hosts_scale(const struct deck *deck, const struct remote *remote, int64_t re
 		note_unreachable(&files, since);
 		note(&files, "why", HOSTS_STOPPED);
 	}
-	return 0;
+	return r;
 }
 
 /* ---- commands with descriptors of ours -------------------------------------------------------- */

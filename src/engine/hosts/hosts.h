@@ -69,7 +69,9 @@ int hosts_login(struct deck *deck, const struct remote *remote, struct error *er
 bool hosts_end(const struct deck *deck, const struct remote *remote);
 
 /* Let the engine that has made the host stop it (replicas 0) or start it (1).  It is not awaited.
- * ERROR_INVALID: no engine has made it. */
+ * HOSTS_AS_WANTED: it is so already.  ERROR_INVALID: no engine has made it, or config.toml does not
+ * say where it is.  ERROR_UNKNOWN: the engine has not answered in time. */
+enum { HOSTS_AS_WANTED = WAY_AS_WANTED };
 int hosts_scale(const struct deck *deck, const struct remote *remote, int64_t replicas,
 		struct error *err);
 

@@ -194,45 +194,76 @@ static void kubernetes_argv(const struct way_order *order, struct strvec *ret)
 	strvec_push_all(ret, order->words);
 }
 
+/* Does the StatefulSet already have that many? */
+static bool has_replicas(const struct remote *remote, int64_t replicas)
+{
+	cleanup_json struct json_object *found = NULL;
+	if (get(remote, &found, NULL) < 0)
+		return false;
+	struct json_object *set = find(found, "StatefulSet");
+	return set && json_get_int(json_get_object(set, "spec"), "replicas", 1) == replicas;
+}
+
 static int kubernetes_scale(const struct remote *remote, int64_t replicas, struct error *err)
 {
+	cleanup_error struct error why = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec argv = { 0 };
 	if (is_pod(remote))
 		return error_set(err, ERROR_INVALID,
 				 "%s: config.toml names its Pod: only a StatefulSet is scaled",
 				 remote->name);
+	if (!remote->kube_context)
+		return error_set(err, ERROR_INVALID,
+				 "%s has no context in config.toml, so that it may be in another "
+				 "cluster today: agentdeck host add %s --again --context CONTEXT",
+				 remote->name, remote->name);
 	begin_argv(remote, &argv);
 	strvec_push(&argv, "scale");
 	strvec_pushf(&argv, "statefulset/%s", remote->kubernetes);
+	/* What another one has made of it meanwhile is not undone. */
+	strvec_pushf(&argv, "--current-replicas=%d", replicas ? 0 : 1);
 	strvec_pushf(&argv, "--replicas=%lld", (long long)replicas);
-	return run_kubectl(&argv, remote->timeout_s * 1000, &result, err) < 0
-		       ? error_prefix(err, "%s", remote->name)
-		       : 0;
+	if (run_kubectl(&argv, remote->timeout_s * 1000, &result, &why) == 0)
+		return 0;
+	if (why.code == ERROR_TIMEOUT)
+		return error_set(err, ERROR_UNKNOWN,
+				 "%s: whether it was scaled is unknown: agentdeck host check %s",
+				 remote->name, remote->name);
+	if (why.code == ERROR_CHILD && has_replicas(remote, replicas))
+		return WAY_AS_WANTED;
+	return error_set(err, why.code, "%s: %s", remote->name, why.message);
 }
 
 /* The context that kubectl uses by itself is another one tomorrow. */
-static void kubernetes_settle(struct remote *remote)
+static int kubernetes_settle(struct remote *remote, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_json struct json_object *found = NULL;
 	strvec_push_array(&argv,
 			  (const char *const[]){ "kubectl", "config", "current-context", NULL });
-	if (!remote->kube_context &&
-	    run_kubectl(&argv, remote->timeout_s * 1000, &result, NULL) == 0) {
-		char *name = result.output.data;
-		if (name)
-			name[strcspn(name, "\n")] = '\0';
-		if (name && remote_is_destination(name))
-			remote->kube_context = xstrdup(name);
+	if (!remote->kube_context) {
+		if (run_kubectl(&argv, remote->timeout_s * 1000, &result, err) < 0)
+			return error_prefix(err, "its context is not known: add --context");
+		const char *text = strbuf_text(&result.output);
+		cleanup_free char *name = xstrndup(text, strcspn(text, "\n"));
+		if (!remote_is_context(name))
+			return error_set(
+				err, ERROR_INVALID,
+				"kubectl has no usable name of its context: add --context");
+		remote->kube_context = TAKE_PTR(name);
 	}
-	if (remote->kube_namespace || get(remote, &found, NULL) < 0)
-		return;
+	if (remote->kube_namespace)
+		return 0;
+	if (get(remote, &found, err) < 0)
+		return error_prefix(err, "its namespace is not known: add --namespace");
 	const char *space = json_get_string(json_get_object(find(found, "Pod"), "metadata"),
 					    "namespace", "");
-	if (remote_is_label(space))
-		remote->kube_namespace = xstrdup(space);
+	if (!remote_is_label(space))
+		return error_set(err, ERROR_INVALID, "its namespace is not known: add --namespace");
+	remote->kube_namespace = xstrdup(space);
+	return 0;
 }
 
 const struct way way_kubernetes = {

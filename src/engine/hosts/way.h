@@ -64,15 +64,17 @@ struct way {
 		     struct error *err);
 	int (*ask_system)(const struct remote *remote, const struct way_files *files, char **ret,
 			  struct error *err);
+	/* As hosts_scale(). */
 	int (*scale)(const struct remote *remote, int64_t replicas, struct error *err);
 	/* Fill in what the user has left out, and what may mean another host tomorrow. */
-	void (*settle)(struct remote *remote);
+	int (*settle)(struct remote *remote, struct error *err);
 };
 
 enum {
-	WAY_LOST = 255,   /* ssh(1) */
-	WAY_SILENT = 1,   /* there is no connection */
-	WAY_CONNECTED = 1 /* there is one already */
+	WAY_LOST = 255,    /* ssh(1) */
+	WAY_AS_WANTED = 1, /* it has that many replicas already */
+	WAY_SILENT = 1,    /* there is no connection */
+	WAY_CONNECTED = 1  /* there is one already */
 };
 
 extern const struct way way_ssh, way_kubernetes;

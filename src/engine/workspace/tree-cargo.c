@@ -184,8 +184,8 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 	bool has_base = false;
 	if (!workspace->carried &&
 	    (gitcmd_has_commit(workspace->source, cargo.base, &has_base, err) < 0 ||
-	     (has_base && gitcmd_is_ancestor(workspace->source, cargo.base, cargo.head, &has_base,
-					     err) < 0)))
+	     (has_base &&
+	      gitcmd_is_ancestor(workspace->source, cargo.base, cargo.head, &has_base, err) < 0)))
 		return -1;
 	/* Where its work began, as the other end knows it. */
 	if (has_base)

@@ -18,7 +18,7 @@ const struct remote_text remote_texts[] = {
 	  "ssh://USER@HOST:PORT" },
 	{ "kubernetes", offsetof(struct remote, kubernetes), remote_is_workload,
 	  "write the name of a StatefulSet, or \"pod/\" and the name of a Pod" },
-	{ "context", offsetof(struct remote, kube_context), remote_is_destination,
+	{ "context", offsetof(struct remote, kube_context), remote_is_context,
 	  "write a name that kubectl config get-contexts lists" },
 	{ "namespace", offsetof(struct remote, kube_namespace), remote_is_label,
 	  "write the name of a namespace of Kubernetes" },
@@ -103,6 +103,12 @@ bool remote_is_destination(const char *text)
 {
 	/* An address of IPv6 has brackets in a URL. */
 	return *text && *text != '-' && !text[strspn(text, WORD_CHARACTERS "[]")];
+}
+
+bool remote_is_context(const char *text)
+{
+	cleanup_free char *shown = visible(text);
+	return *text && streq(shown, text);
 }
 
 bool remote_is_program(const char *text)

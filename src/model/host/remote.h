@@ -68,6 +68,8 @@ bool remote_is_name(const char *text);
 /* A text that ssh takes for its destination and no shell for more than a word: not empty, without
  * blanks, control characters and what a shell reads, and no option. */
 bool remote_is_destination(const char *text);
+/* Of kubectl, in one word of its command line: not empty, and without control characters. */
+bool remote_is_context(const char *text);
 /* Likewise for a program: a name, or a path that starts with "/" or "~/". */
 bool remote_is_program(const char *text);
 /* A name as Kubernetes has them (RFC 1123): lower-case letters, digits and "-" within. */
