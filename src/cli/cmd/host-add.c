@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "model/host/reattach.h"
 
+#include <stdint.h>
 #include <string.h>
 
 struct options {
@@ -147,7 +148,8 @@ static char *once_more(const struct app *app, const char *program, bool has_logi
 	if (given->kubernetes)
 		strbuf_adds(&words, " --kubernetes");
 	if (given->context) {
-		cleanup_free char *context = argjoin((char *const[]){ given->context, NULL });
+		cleanup_free char *context = argjoin(
+			(char *const[]){ (char *)(uintptr_t)given->context, NULL });
 		strbuf_addf(&words, " --context %s", context);
 	}
 	if (given->space)
