@@ -120,7 +120,9 @@ def case_it_speaks_the_protocol(home):
 # An agent, which does what its arguments say: calls of tools, whose results it saves.
 AGENT = r"""
 import json, os, subprocess, sys
-server = subprocess.Popen(["agentdeck", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+# codex gives its servers hardly any variables
+few = {name: os.environ[name] for name in ("HOME", "PATH", "AGENTDECK_HOME") if name in os.environ}
+server = subprocess.Popen(["agentdeck", "mcp"], env=few if sys.argv[2:] else None, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 results = []
 for name, arguments in json.load(open(sys.argv[1])):
     server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}).encode() + b"\n")
@@ -134,12 +136,12 @@ sys.stdin.read()
 """
 
 
-def run_agent(home, title, *calls, by=None):
+def run_agent(home, title, *calls, by=None, has_few=False):
     """An agent in a session makes these calls.  by: who launches it, as launch --launched-by."""
     link_of.write(home.path + "/agent.py", AGENT)
     script = f"{home.path}/{title}.json"
     link_of.write(script, json.dumps(calls))
-    home.deck("launch", home.work, "-t", title, "-c", f"{sys.executable} {home.path}/agent.py {script}", "--no-wait", *(("--launched-by", by) if by else ()))
+    home.deck("launch", home.work, "-t", title, "-c", f"{sys.executable} {home.path}/agent.py {script}{' few' if has_few else ''}", "--no-wait", *(("--launched-by", by) if by else ()))
     wait_for(lambda: os.path.exists(script + ".done"), f"{title} does not finish: {home.deck('session', 'output', title, '--pane')}")
     with open(script + ".done", encoding="utf-8") as file:
         return json.load(file)
@@ -201,6 +203,49 @@ def case_only_its_own_is_stopped(home):
     for result, words in zip(results, ("your own session", "your own session", "not launched by you")):
         refused(result, words)
     expect({one["title"]: one["status"] for one in home.sessions()} == {"mine": "running", "self": "running"}, home.sessions())
+
+
+def case_a_caller_without_its_environment_is_known(home):
+    configure(home, "[mcp]\napprove = true\n")
+    results = run_agent(home, "self", ("stop", {"session": "self"}), ("approve", {"session": "self"}), ("launch", {"title": "grandchild", "agent": "demo"}), by="user", has_few=True)
+    for result, words in zip(results, ("your own session", "your own session", "[mcp] depth")):
+        refused(result, words)
+
+
+def case_an_id_that_is_a_title_misleads_no_call(home):
+    with Server(home) as server:
+        failed, child = server.call("launch", title="child", agent="demo")
+        expect(not failed, child)
+        home.deck("launch", home.work, "-t", child["id"], "--agent", "demo")
+        refused(server.call("stop", session="child"), "as its title")
+        refused(server.call("send", session="child", message="a secret"), "as its title")
+    expect({one["title"]: one["status"] for one in home.sessions()} == {"child": "running", child["id"]: "running"}, home.sessions())
+
+
+def case_a_shell_is_no_agent(home):
+    home.deck("launch", home.work, "-t", "mine", "-c", "cat")
+    with Server(home) as server:
+        refused(server.call("launch", title="one", agent="shell", message="id"), "no coding agent")
+        refused(server.call("send", session="mine", message="id"), "no coding agent")
+
+
+def case_what_the_user_forbids_counts_at_once(home):
+    with Server(home) as server:
+        expect(server.call("launch", title="one", agent="demo")[0] is False, "it cannot launch")
+        configure(home, "[mcp]\nchildren = 0\n")
+        refused(server.call("launch", title="two", agent="demo"), "[mcp] children")
+        configure(home, "[nothing")
+        refused(server.call("launch", title="two", agent="demo"), "config.toml")
+        expect(server.call("list")[0] is False, "it cannot look")
+
+
+def case_servers_count_together(home):
+    configure(home, "[mcp]\nchildren = 1\n")
+    with Server(home) as one, Server(home) as two, Server(home) as three:
+        for server in (one, two, three):
+            server.request("tools/call", name="launch", arguments={"title": f"s{id(server)}", "agent": "demo"})
+        answers = [told(server.next())[0] for server in (one, two, three)]
+    expect(sorted(answers) == [False, True, True] and len(home.sessions()) == 1, f"{answers} {home.sessions()}")
 
 
 def case_questions_are_answered_only_where_the_user_allows_it(home):

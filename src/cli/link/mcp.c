@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/link/mcp.h"
 
+#include "base/clock.h"
+#include "base/fsutil.h"
 #include "base/version.h"
 #include "cli/link/job.h"
 #include "cli/link/mcp-rules.h"
@@ -12,6 +14,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+enum { LAUNCHING_MS = 2000 };
 enum {
 	CALLS_MAX = 16,
 	PIECE = 1 << 15,
@@ -25,7 +28,8 @@ struct call {
 	struct mcp *mcp;
 	struct json_object *id;
 	struct tool_call order;
-	struct job *job; /* NULL: it waits for an earlier launch */
+	struct job *job;          /* NULL: it waits for an earlier launch */
+	struct fs_lock launching; /* so that no other server counts meanwhile */
 	struct strbuf output, errors;
 	bool is_cancelled; /* it gets no answer */
 };
@@ -157,6 +161,7 @@ static void call_free(struct call *call)
 	json_object_put(call->id);
 	tool_call_clear(&call->order);
 	job_free(call->job);
+	fs_unlock(&call->launching);
 	strbuf_free(&call->output);
 	strbuf_free(&call->errors);
 	free(call);
@@ -197,6 +202,20 @@ static void on_exit_of(struct job *job UNUSED, int status, void *context)
 	call_end(call);
 }
 
+static int lock_launches(struct call *call, struct error *err)
+{
+	cleanup_close int state = -1;
+	if (call->order.tool->rule != TOOL_LAUNCHES)
+		return 0;
+	if (fs_open_private_directory(call->mcp->app->deck.paths.state, &state, err) < 0)
+		return -1;
+	const int r = fs_lock(state, "mcp.lock", clock_ms() + LAUNCHING_MS, &call->launching, err);
+	return r == FS_LOCK_BUSY
+		       ? error_set(err, ERROR_BUSY,
+				   "another agent is launching a session: try again in a minute")
+		       : r;
+}
+
 /* The rules are asked when it begins: two launches that came at once are one after the other. */
 static int call_start(struct call *call, struct error *err)
 {
@@ -204,7 +223,7 @@ static int call_start(struct call *call, struct error *err)
 	cleanup_link_frame struct link_frame request = { .id = xstrdup("mcp"),
 							 .has_input = call->order.input };
 	const struct job_handler handler = { on_bytes, on_exit_of, NULL, call };
-	if (rules_read(call->mcp->app, &rules, err) < 0 ||
+	if (lock_launches(call, err) < 0 || rules_read(call->mcp->app, &rules, err) < 0 ||
 	    rules_apply(&rules, &call->order, &request.words, err) < 0 ||
 	    job_start(call->mcp->loop, &call->mcp->app->deck, &request, &handler, &call->job, err) <
 		    0)
@@ -246,6 +265,7 @@ static void take_call(struct mcp *mcp, const struct rpc *rpc)
 	struct json_object *arguments = NULL;
 	const struct tool *tool = tool_named(json_get_string(rpc->params, "name", ""));
 	call->mcp = mcp;
+	call->launching = FS_UNLOCKED;
 	call->id = json_object_get(rpc->id);
 	if (!tool) {
 		refuse(mcp, rpc->id, RPC_NO_PARAMS, "there is no such tool");

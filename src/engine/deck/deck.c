@@ -75,6 +75,17 @@ static void read_kept_settings(struct deck *deck)
 		settings_init(&deck->settings);
 }
 
+int deck_read_settings(struct deck *deck, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct settings settings = { 0 };
+	if (read_settings(deck, &text, &settings, err) < 0)
+		return -1;
+	settings_free(&deck->settings);
+	deck->settings = settings;
+	return 0;
+}
+
 bool deck_config_has_changed(const struct deck *deck)
 {
 	cleanup_strbuf struct strbuf text = { 0 };

@@ -157,6 +157,9 @@ int deck_check_bus(struct deck *deck, struct error *err);
 /* Forget that the user manager could not be reached, after a change that may have mended it. */
 void deck_retry_bus(struct deck *deck);
 
+/* Take the settings of config.toml as they are now.  -1: it cannot be used, and nothing changes. */
+int deck_read_settings(struct deck *deck, struct error *err);
+
 /* Record a warning for the user, and log it. */
 void deck_warn(struct deck *deck, const char *format, ...) PRINTF_LIKE(2, 3);
 
