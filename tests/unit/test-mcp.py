@@ -105,7 +105,8 @@ def case_it_speaks_the_protocol(home):
         with Server(home) as server:
             result = server.ask("initialize", protocolVersion=wanted, capabilities={}, clientInfo={"name": "a test", "version": "1"})["result"]
             expect(result["protocolVersion"] == given and result["serverInfo"]["name"] == "agentdeck" and "tools" in result["capabilities"], result)
-            server.notify("notifications/initialized")
+            for params in (b'{}', b'null', b'[]'):
+                server.write(b'{"jsonrpc":"2.0","method":"notifications/initialized","params":' + params + b'}')
             expect(server.ask("ping")["result"] == {}, "a ping has no answer")
             tools = server.ask("tools/list")["result"]["tools"]
             expect([tool["name"] for tool in tools] == TOOLS, tools)
@@ -178,7 +179,7 @@ def case_the_caps_of_the_user_hold(home):
         expect(answers[numbers[0]][0] is False, answers)
         refused(answers[numbers[1]], "[mcp] children")
         expect(server.call("stop", session="one")[0] is False, "one is not stopped")
-        expect(server.call("launch", title="three", agent="demo")[0] is False, "a stopped session counts")
+        expect(server.call("launch", title="three", agent="demo", branch=None, worktree=None)[0] is False, "a stopped session counts")
     # A session of an agent's launches none.
     failed, text = run_agent(home, "child", ("launch", {"title": "grandchild", "agent": "demo"}), by="user")[0]
     refused((failed, text), "[mcp] depth")

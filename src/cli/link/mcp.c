@@ -351,6 +351,9 @@ static void take_line(struct mcp *mcp, const char *line, size_t length)
 {
 	cleanup_rpc struct rpc rpc = { 0 };
 	const enum rpc_refusal why = rpc_read(line, length, &rpc);
+	/* A notification gets no answer, whatever it is. */
+	if (why == RPC_NO_PARAMS && !rpc.id)
+		return;
 	if (why != RPC_FINE)
 		refuse(mcp, rpc.id, why, why_refused(why));
 	else if (rpc.method && rpc.id)

@@ -36,7 +36,7 @@ enum rpc_refusal rpc_read(const char *line, size_t length, struct rpc *ret)
 	}
 	if (!json_object_is_type(method, json_type_string))
 		return RPC_NO_REQUEST;
-	if (json_object_object_get_ex(ret->object, "params", &params) &&
+	if (json_object_object_get_ex(ret->object, "params", &params) && params &&
 	    !json_object_is_type(params, json_type_object))
 		return RPC_NO_PARAMS;
 	ret->method = json_object_get_string(method);

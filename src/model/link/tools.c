@@ -6,7 +6,8 @@
 enum { SESSIONS_MOST = 32, LINES_MOST = 2000, TURNS_MOST = 50, TIMEOUT_MOST_S = 600 };
 
 static const char *const states[] = { "waiting", "idle", "busy", "error", "stopped", NULL };
-#define USUAL_STATES "waiting,idle,error,stopped"
+#define USUAL_STATES  "waiting,idle,error,stopped"
+#define USUAL_TIMEOUT "--timeout=50"
 
 const char *const tool_members[] = { "id",     "title",    "path",     "group",    "agent",
 				     "status", "activity", "reason",   "since_at", "success",
@@ -61,7 +62,8 @@ static const struct tool tools[] = {
 			    TAKES("message", INPUT, "the text", .is_required = true, .option = "-"),
 			    TAKES("wait", FLAG, "wait for the reply, and return it",
 				  .option = "--wait"),
-			    TIMEOUT("give up after so many seconds") }),
+			    TIMEOUT("with wait: give up after so many seconds; default: 50. The message "
+				    "is not taken back") }),
 	TOOL("wait", LOOKS,
 	     "Wait until one of these sessions is in one of these states, and return those that "
 	     "are. Call it again for the others.",
@@ -289,15 +291,24 @@ static const struct tool_argument *argument_named(const struct tool *tool, const
 	return NULL;
 }
 
-/* A call that does not say how long or for what has these. */
+static bool is_given(struct json_object *arguments, const char *name)
+{
+	struct json_object *value = NULL;
+	return json_object_object_get_ex(arguments, name, &value) && value;
+}
+
+/* A call that does not say how long or for what has these: many clients give up after 60 s. */
 static void add_usual(const struct tool *tool, struct json_object *arguments, struct tool_call *ret)
 {
+	if (streq(tool->name, "send") && strvec_contains(&ret->words, "--wait") &&
+	    !is_given(arguments, "timeout_s"))
+		strvec_push(&ret->words, USUAL_TIMEOUT);
 	if (!streq(tool->name, "wait"))
 		return;
-	if (!json_object_object_get_ex(arguments, "states", NULL))
+	if (!is_given(arguments, "states"))
 		strvec_push(&ret->words, "--wait=" USUAL_STATES);
-	if (!json_object_object_get_ex(arguments, "timeout_s", NULL))
-		strvec_push(&ret->words, "--timeout=50");
+	if (!is_given(arguments, "timeout_s"))
+		strvec_push(&ret->words, USUAL_TIMEOUT);
 }
 
 int tool_read(const struct tool *tool, struct json_object *arguments, struct tool_call *ret,
@@ -315,6 +326,9 @@ int tool_read(const struct tool *tool, struct json_object *arguments, struct too
 		if (!argument)
 			return error_set(err, ERROR_USAGE, "%s has no argument %s", tool->name,
 					 shown);
+		/* Some models name every argument. */
+		if (!value && !argument->is_required)
+			continue;
 		if (read_argument(argument, value, &call, err) < 0)
 			return -1;
 	}
