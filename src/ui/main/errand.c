@@ -20,6 +20,8 @@ static char *begun_text(const char *command)
 /* The command of these words, which a host can be before. */
 static const char *command_of(const struct strvec *words)
 {
+	if (!words->count)
+		return "";
 	return words->count > 2 && streq(words->items[0], "-H") ? words->items[2] : words->items[0];
 }
 

@@ -77,9 +77,12 @@ static void look_there(struct seek *seek, size_t host)
 static void look_on_hosts(struct seek *seek)
 {
 	const struct list *list = seek->errands->ui->list;
-	if (!seek->asked && list_hosts(list))
-		seek->asked = xcalloc(list_hosts(list), sizeof(*seek->asked));
-	for (size_t i = 1; i < list_hosts(list); i++)
+	const size_t count = list_hosts(list);
+	if (!count)
+		return;
+	if (!seek->asked)
+		seek->asked = xcalloc(count, sizeof(*seek->asked));
+	for (size_t i = 1; i < count; i++)
 		if (list_host(list, i)->condition == HOST_THERE && !seek->asked[i])
 			look_there(seek, i);
 }
