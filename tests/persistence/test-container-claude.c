@@ -64,6 +64,15 @@ static void begin(struct inside *inside, enum engine engine, const char *const *
 }
 
 /* option, value: where its image comes from. */
+/* claude has written down the turn: until then, what ends it loses that, as without agentdeck. */
+static void await_reply(const struct inside *inside)
+{
+	const char *id = inside->claude.session.id;
+	WAIT_FOR(*json_get_string(deck_look(WORDS("session", "output", id, "--json")).json,
+				  "content", ""),
+		 "claude writes no reply down");
+}
+
 static void begin_with_token(struct inside *inside, enum engine engine, const char *option,
 			     const char *value)
 {
@@ -72,6 +81,7 @@ static void begin_with_token(struct inside *inside, enum engine engine, const ch
 	      WORDS(option, value, "--auth", "token", "--secret", "ANTHROPIC_AUTH_TOKEN"));
 	assert_carried(claude_say(&inside->claude, "first words", 1), inside->session_id,
 		       WORDS("first words"));
+	await_reply(inside);
 }
 
 /* It has resumed: its next request carries the first turn. */
