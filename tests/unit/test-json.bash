@@ -357,7 +357,7 @@ holds 0 'host login' gpu1
 holds 0 'host logout' gpu1
 printf '#!/bin/sh\n' >"$root/bin/kubectl"
 chmod +x "$root/bin/kubectl"
-printf '[hosts.agents]\nkubernetes = "agents"\n' >>"$root/deck/config.toml"
+printf '[hosts.agents]\nkubernetes = "agents"\ncontext = "lab"\n' >>"$root/deck/config.toml"
 holds 1 'host stop' agents
 holds 0 'host stop' agents --force
 holds 0 'host start' agents
