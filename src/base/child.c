@@ -258,6 +258,7 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		.spawner = request->spawner,
 		.has_files = request->outlives_us || request->log,
 		.leads = request->log,
+		.kill_at_max = request->kill_at_max,
 		.max_output = request->max_output ? request->max_output : DEFAULT_MAX_OUTPUT,
 	};
 	if (ret->input >= 0)
@@ -372,6 +373,12 @@ static void collect(const struct child *child, struct child_result *result, bool
 	read_file(child->errors, 0, MAX_ERRORS, &result->errors);
 }
 
+static int fail_overflow(const struct child *child, struct error *err)
+{
+	return error_set(err, ERROR_CHILD, "%s printed more than %zu bytes", child->name,
+			 child->max_output);
+}
+
 int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
 		 struct error *err)
 {
@@ -404,8 +411,12 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 			close_fd(&child->errors);
 		if (events[3].revents)
 			feed(child);
-		if (events[0].revents)
+		if (events[0].revents || (overflow && child->kill_at_max))
 			break;
+	}
+	if (overflow && child->kill_at_max) {
+		child_abandon(child);
+		return fail_overflow(child, err);
 	}
 	if (timed_out) {
 		child_abandon(child);
@@ -416,8 +427,7 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 	collect(child, &result, &overflow);
 	reap(child, &result.exit_status);
 	if (overflow)
-		return error_set(err, ERROR_CHILD, "%s printed more than %zu bytes", child->name,
-				 child->max_output);
+		return fail_overflow(child, err);
 	*ret = result;
 	result = (struct child_result){ 0 };
 	return 0;

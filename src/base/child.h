@@ -41,6 +41,7 @@ struct child_request {
 	 * success it becomes the child's. */
 	int spawner;
 	size_t max_output; /* 0: 1 MiB; more output is ERROR_CHILD */
+	bool kill_at_max; /* more output kills the child at once; for a child that changes nothing */
 };
 
 struct child {
@@ -52,6 +53,7 @@ struct child {
 	int spawner;        /* tells how it ended, because it is no child of ours; 0: it is one */
 	bool has_files;     /* output and errors are files */
 	bool leads;         /* it is killed with its process group */
+	bool kill_at_max;   /* of the request */
 	int input;          /* write end while there is input left, else -1 */
 	const char *input_next;
 	size_t input_left, max_output;

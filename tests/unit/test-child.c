@@ -160,6 +160,20 @@ static void more_output_than_wanted_is_an_error(void **state UNUSED)
 	assert_null(result.output.data);
 }
 
+static void output_without_end_kills_a_child_that_only_reads(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	const struct child_request request = {
+		.argv = (const char *const[]){ "yes", NULL },
+		.max_output = 4,
+		.kill_at_max = true,
+	};
+	assert_int_equal(run(&request, PLENTY_MS, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_CHILD);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* The grandchild holds both pipes, as a daemon does that the child leaves behind. */
 static void a_childs_end_is_not_that_of_its_pipes(void **state UNUSED)
 {
@@ -371,6 +385,7 @@ int main(void)
 		TEST(a_silent_child_is_given_up_at_the_deadline),
 		TEST(a_child_that_never_stops_talking_is_given_up_too),
 		TEST(more_output_than_wanted_is_an_error),
+		TEST(output_without_end_kills_a_child_that_only_reads),
 		TEST(a_childs_end_is_not_that_of_its_pipes),
 		TEST(a_child_that_outlives_us_waits_for_no_reader),
 		TEST(children_of_an_earlier_image_are_inherited),

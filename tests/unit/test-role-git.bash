@@ -449,7 +449,7 @@ case_a_tree_without_end_and_a_file_that_is_huge() {
 	repository devcontainer.json "$image"
 	object=$(blob x)
 	i=$(tree "100644 a $object" "100644 b $object" "100644 c $object" "100644 d $object" "100644 e $object")
-	for _ in 1 2 3 4 5 6 7 8 9; do
+	for _ in {1..40}; do
 		i=$(tree "40000 a $i" "40000 b $i" "40000 c $i" "40000 d $i" "40000 e $i")
 	done
 	commit_tree "$i"

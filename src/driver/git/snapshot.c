@@ -80,6 +80,7 @@ int snapshot_ask(const char *repository, const struct snapshot_call *call, struc
 		.input = call->input ? strbuf_text(call->input) : NULL,
 		.input_length = call->input ? call->input->length : 0,
 		.max_output = call->max_output,
+		.kill_at_max = true,
 	};
 	const int r = child_run(&request, GITCMD_ASK_MS, ret, err);
 	return r == CHILD_NOT_INSTALLED ? gitcmd_refuse_missing(err) : r;
