@@ -213,6 +213,15 @@ def case_a_caller_without_its_environment_is_known(home):
         refused(result, words)
 
 
+def case_what_is_launched_has_the_variables_of_its_launcher(home):
+    home.environment["A_KEY_OF_ITS_USER"] = "kettle"
+    failed, text = run_agent(home, "boss", ("launch", {"title": "one", "agent": "demo"}), has_few=True)[0]
+    expect(not failed, text)
+    server = json.loads(home.deck("session", "show", "one", "--json"))["tmux"]["server_pid"]
+    with open(f"/proc/{server}/environ", "rb") as file:
+        expect(b"A_KEY_OF_ITS_USER=kettle" in file.read().split(b"\0"), "the variable is not there")
+
+
 def case_an_id_that_is_a_title_misleads_no_call(home):
     with Server(home) as server:
         failed, child = server.call("launch", title="child", agent="demo")

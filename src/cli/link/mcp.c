@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "cli/link/job.h"
 #include "cli/link/mcp-rules.h"
+#include "engine/place/environment.h"
 #include "model/link/rpc.h"
 
 #include <errno.h>
@@ -216,6 +217,15 @@ static int lock_launches(struct call *call, struct error *err)
 		       : r;
 }
 
+/* Some agents give their servers few variables.  What they launch needs those of their own session:
+ * keys, proxies, where programs are. */
+static void complete_environment(const struct rules *rules)
+{
+	cleanup_strvec struct strvec variables = { 0 };
+	if (rules->self && environment_of_run(&rules->self->run, &variables) == 0)
+		environment_complete(&variables);
+}
+
 /* The rules are asked when it begins: two launches that came at once are one after the other. */
 static int call_start(struct call *call, struct error *err)
 {
@@ -224,9 +234,12 @@ static int call_start(struct call *call, struct error *err)
 							 .has_input = call->order.input };
 	const struct job_handler handler = { on_bytes, on_exit_of, NULL, call };
 	if (lock_launches(call, err) < 0 || rules_read(call->mcp->app, &rules, err) < 0 ||
-	    rules_apply(&rules, &call->order, &request.words, err) < 0 ||
-	    job_start(call->mcp->loop, &call->mcp->app->deck, &request, &handler, &call->job, err) <
-		    0)
+	    rules_apply(&rules, &call->order, &request.words, err) < 0)
+		return -1;
+	if (call->order.tool->rule == TOOL_LAUNCHES)
+		complete_environment(&rules);
+	if (job_start(call->mcp->loop, &call->mcp->app->deck, &request, &handler, &call->job, err) <
+	    0)
 		return -1;
 	if (call->order.input)
 		job_feed(call->job, call->order.input, strlen(call->order.input));

@@ -385,20 +385,30 @@ static bool is_settled(const char *name)
 	return false;
 }
 
-void environment_adopt(const struct strvec *login)
+static void adopt(const struct strvec *entries, bool replaces)
 {
-	for (size_t i = 0; i < login->count; i++) {
-		const char *entry = login->items[i];
+	for (size_t i = 0; i < entries->count; i++) {
+		const char *entry = entries->items[i];
 		const size_t length = strcspn(entry, "=");
 		cleanup_free char *name = xstrndup(entry, length);
 		if (!entry[length] || !is_name(name) || is_transient(name) || is_settled(name))
 			continue;
-		const char *value = entry + length + 1;
-		cleanup_free char *path = streq(name, "PATH")
-						  ? joined_path(value, or_empty(getenv("PATH")))
-						  : NULL;
-		(void)setenv(name, path ? path : value, true);
+		const char *value = entry + length + 1, *ours = or_empty(getenv("PATH"));
+		cleanup_free char *path = !streq(name, "PATH") ? NULL
+					  : replaces           ? joined_path(value, ours)
+							       : joined_path(ours, value);
+		(void)setenv(name, path ? path : value, path || replaces);
 	}
+}
+
+void environment_adopt(const struct strvec *login)
+{
+	adopt(login, true);
+}
+
+void environment_complete(const struct strvec *run)
+{
+	adopt(run, false);
 }
 
 char *environment_hook(const struct deck *deck, const struct instance *instance)
