@@ -3,9 +3,12 @@
 
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "engine/answer/phone.h"
 #include "engine/roster/notice.h"
 #include "engine/supervise/notify.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct options {
@@ -29,6 +32,7 @@ static int cmd_notice(struct app *app, struct error *err)
 {
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_strbuf struct strbuf payload = { 0 };
+	cleanup_error struct error why = { 0 };
 	const struct options *given = app->options;
 	const char *base = app->operands.items[0], *occasion = app->operands.items[1];
 	if (fs_read_fd(STDIN_FILENO, "the notice", NOTIFY_PAYLOAD_MAX, &payload, err) != 0)
@@ -36,10 +40,30 @@ static int cmd_notice(struct app *app, struct error *err)
 	/* What needs no answer of a program of the user's comes first. */
 	notice_session(&app->deck, app->deck.store, base, occasion, given->since_us);
 	const struct notify_call call = { occasion, strbuf_text(&payload), NOTIFY_TIMEOUT_MS };
+	if (phone_tell(&app->deck, base, occasion, call.payload, &why) < 0)
+		log_warning("notify: %s", why.message);
 	if (loop_new(&loop, err) < 0)
 		return -1;
 	return notify_start(&app->deck, loop, &call, on_done, loop) == 0 ? loop_run(loop, err) : 0;
 }
+
+static int cmd_answers(struct app *app, struct error *err)
+{
+	if (!app->deck.settings.notify.answers)
+		return error_set(err, ERROR_INVALID, "config.toml has no [notify] answers");
+	/* The supervisor that started this may end without a word. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	return phone_listen(&app->deck, err);
+}
+
+const struct command command_answers = {
+	.name = "answers",
+	.arguments = "",
+	.kind = COMMAND_INTERNAL,
+	.summary = "follow the answers to notifications (the supervisor calls this)",
+	.flags = NEEDS_STORE,
+	.run = cmd_answers,
+};
 
 const struct command command_notice = {
 	.name = "notice",

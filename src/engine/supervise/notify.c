@@ -7,6 +7,7 @@
 #include "base/machine.h"
 #include "base/runner.h"
 #include "base/version.h"
+#include "engine/answer/phone.h"
 #include "engine/place/oom.h"
 #include "engine/roster/facts.h"
 #include "engine/roster/notice.h"
@@ -127,7 +128,8 @@ void notify_send(const struct deck *deck, struct loop *loop, const struct notifi
 		 const struct rlimit *files)
 {
 	const struct roster_entry *entry = wish->entry;
-	if (!notice_is_wanted(deck, wish->occasion) && !is_wanted(deck, wish->occasion))
+	if (!notice_is_wanted(deck, wish->occasion) && !is_wanted(deck, wish->occasion) &&
+	    !phone_is_wanted(deck, wish->occasion))
 		return;
 	/* Each kill is another one, whatever the agent does meanwhile. */
 	const int64_t since_us = streq(wish->occasion, "oom") ? 0 : entry->since_us;

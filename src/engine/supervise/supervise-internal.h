@@ -6,6 +6,7 @@
  *   supervise-lock.c     one supervisor for each state directory on each machine
  *   supervise-session.c  one session: the decision (decide.h), and what comes of it
  *   supervise-calls.c    the calls and signals of the bus
+ *   supervise-answers.c  the process that follows the answers to notifications
  *   supervisor.c         what all of them share
  */
 #pragma once
@@ -37,3 +38,9 @@ void calls_session_removed(struct session *session);
 /* Tell the user.  occasion: as in [notify] on; NULL: nothing.  message: as in struct
  * notification. */
 void calls_notify(struct session *session, const char *occasion, const char *message);
+
+/* ---- supervise-answers.c ---------------------------------------------------------------------- */
+
+/* Keep one process that follows [notify] answers, if there is such a topic; and end it. */
+void answers_open(struct supervisor *supervisor);
+void answers_close(const struct supervisor *supervisor);

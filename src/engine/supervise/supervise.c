@@ -105,6 +105,7 @@ static int add_sources(struct supervisor *supervisor, struct error *err)
 
 static void supervisor_clear(struct supervisor *supervisor)
 {
+	answers_close(supervisor);
 	service_close(supervisor->service);
 	for (size_t i = 0; supervisor->roster && i < roster_count(supervisor->roster); i++)
 		session_free(roster_at(supervisor->roster, i)->owner);
@@ -138,6 +139,7 @@ int supervise_run(struct deck *deck, struct error *err)
 	log_info("supervising %s", deck->paths.state);
 	watch_config(&supervisor);
 	calls_open(&supervisor);
+	answers_open(&supervisor);
 	supervisor_read(&supervisor);
 	loop_ready(supervisor.loop, "Supervising");
 	if (deck->config_problem)

@@ -20,3 +20,11 @@ int settings_check_hosts(const struct toml_document *document, const struct remo
 /* A text of [container] that is not empty and, for some of the keys, one of their words. */
 int settings_store_choice(const struct toml_document *document, const struct toml_key *key,
 			  struct json_object *value, void *field, struct error *err);
+
+/* The words of [notify] on, and a list of some of them (settings-notify.c). */
+extern const char *const settings_occasions[];
+int settings_store_occasions(const struct toml_document *document, const struct toml_key *key,
+			     struct json_object *value, void *field, struct error *err);
+/* A URL of http or https with a host and a path. */
+int settings_store_url(const struct toml_document *document, const struct toml_key *key,
+		       struct json_object *value, void *field, struct error *err);

@@ -10,6 +10,7 @@ enum {
 	LONGEST_WAIT_S = 3600,
 	LONGEST_WINDOW_S = 24 * 3600,
 	LONGEST_HISTORY = 10 * 1000 * 1000,
+	ANSWER_MINUTES_MOST = 7 * 24 * 60,
 };
 
 void settings_init(struct settings *ret)
@@ -19,6 +20,7 @@ void settings_init(struct settings *ret)
 		.supervise_auto = true,
 		.mcp_children = 4,
 		.mcp_depth = 1,
+		.notify.answer_minutes = 60,
 		.ui_mouse = true,
 		.ui_preview = true,
 		.resume = POLICY_AUTO,
@@ -88,6 +90,10 @@ void settings_free(struct settings *settings)
 	free(settings->tmux.default_terminal);
 	strvec_clear(&settings->notify.command);
 	strvec_clear(&settings->notify.on);
+	free(settings->notify.ntfy);
+	free(settings->notify.webhook);
+	free(settings->notify.key);
+	free(settings->notify.answers);
 	strvec_clear(&settings->environment_keep);
 	strvec_clear(&settings->ui_keys);
 	strvec_clear(&settings->ui_colors);
@@ -119,28 +125,6 @@ static const char *const policies[] = { "auto", "confirm", "never", NULL };
 static const char *const sequences[] = { "none", "9", "777", NULL };
 static const char *const ends[] = { "ask", "keep", "clean", NULL };
 static const char *const restarts[] = { "no", "on-failure", "always", NULL };
-
-static const char *const occasions[] = { "waiting", "idle",      "error", "held",
-					 "oom",     "recovered", NULL };
-
-static int store_occasions(const struct toml_document *document, const struct toml_key *key,
-			   struct json_object *value, void *field, struct error *err)
-{
-	const struct strvec *chosen = field;
-	int r = toml_store_strings(document, key, value, field, err);
-	for (size_t i = 0; r == 0 && i < chosen->count; i++) {
-		bool found = false;
-		for (size_t j = 0; occasions[j]; j++)
-			found |= streq(chosen->items[i], occasions[j]);
-		if (!found)
-			r = toml_error(document, key->path, err,
-				       "%s holds \"%s\": it may hold "
-				       "\"waiting\", \"idle\", \"error\", \"held\", \"oom\" and "
-				       "\"recovered\"",
-				       key->path, chosen->items[i]);
-	}
-	return r;
-}
 
 static int store_policies(const struct toml_document *document, const struct toml_key *key,
 			  struct json_object *value, void *field, struct error *err)
@@ -710,7 +694,7 @@ const struct toml_key settings_keys[] = {
 	KEY("notify.command", toml_store_strings, notify.command,
 	    .about = "the program to run, with its arguments",
 	    .example = "[\"/usr/local/bin/tell-me\"]"),
-	KEY("notify.on", store_occasions, notify.on, .words = occasions,
+	KEY("notify.on", settings_store_occasions, notify.on, .words = settings_occasions,
 	    .about = "when: waiting, idle, error, held, oom, recovered"),
 	KEY("notify.desktop", toml_store_bool, notify.desktop,
 	    .about = "whether the desktop of this machine shows it"),
@@ -718,6 +702,22 @@ const struct toml_key settings_keys[] = {
 	    .about = "whether the bell of the attached terminals rings"),
 	KEY("notify.osc", toml_store_word, notify.osc, .words = sequences,
 	    .about = "the notification sequence for the attached terminals: none, 9 or 777"),
+	KEY("notify.ntfy", settings_store_url, notify.ntfy,
+	    .about = "the topic of ntfy that gets notifications",
+	    .example = "\"https://ntfy.sh/a-topic-that-is-hard-to-guess\""),
+	KEY("notify.webhook", settings_store_url, notify.webhook,
+	    .about = "the URL that gets notifications, as JSON",
+	    .example = "\"https://example.com/hook\""),
+	KEY("notify.key", store_path, notify.key,
+	    .about = "the file that has the access token for both servers",
+	    .example = "\"~/.config/agentdeck/ntfy.key\""),
+	KEY("notify.question", toml_store_bool, notify.question,
+	    .about = "whether ntfy and the webhook get the text of a question"),
+	KEY("notify.answers", settings_store_url, notify.answers,
+	    .about = "the topic of ntfy through which answers come back",
+	    .example = "\"https://ntfy.sh/another-topic\""),
+	KEY("notify.answer_minutes", toml_store_int, notify.answer_minutes, .min = 1,
+	    .max = ANSWER_MINUTES_MOST, .about = "minutes for which an answer counts"),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S,
 	    .about = "seconds that a stop waits before it kills what is left"),
 	KEY("trash.keep", toml_store_int, trash_keep_days, .min = 0, .max = TRASH_DAYS_MOST,

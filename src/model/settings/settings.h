@@ -92,6 +92,11 @@ struct settings {
 		bool desktop;          /* false */
 		bool bell;             /* false */
 		enum notify_osc osc;   /* osc = "none" */
+		char *ntfy, *webhook;  /* URLs; NULL: none */
+		char *key;             /* the file that has the key of both; NULL: none */
+		bool question;         /* the text of a question goes along */
+		char *answers;         /* URL of the topic through which they come; NULL: none */
+		int64_t answer_minutes;
 	} notify;
 	/* [mcp] children = 4, depth = 1, approve = false: src/cli/link/mcp-rules.h */
 	int64_t mcp_children, mcp_depth;
