@@ -655,6 +655,13 @@ static int behind_locks(int fd, const char *name, off_t start, off_t end, off_t 
 	return 0;
 }
 
+bool fs_lock_is_held(int dirfd, const char *name)
+{
+	off_t behind = 0;
+	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+	return fd >= 0 && (behind_locks(fd, name, 0, 0, &behind, NULL) != 0 || behind);
+}
+
 /* A process holds byte 0 while it draws a ticket. A ticket is the byte behind all others, held
  * until the file is closed. Locks end with their process, so a killed process delays no other. */
 static int draw_ticket(int fd, const char *name, int64_t deadline_ms, off_t *ret, struct error *err)

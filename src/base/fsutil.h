@@ -138,6 +138,8 @@ int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *re
 /* Like fs_lock(), but in the order of the requests.  All users of a name must take it this way. */
 int fs_lock_in_turn(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
 		    struct error *err);
+/* Does a process have this lock?  Asking takes none, so it refuses no other process. */
+bool fs_lock_is_held(int dirfd, const char *name);
 void fs_unlock(struct fs_lock *lock);
 #define cleanup_fs_lock CLEANUP(fs_unlock)
 #define FS_UNLOCKED     ((struct fs_lock){ .fd = -1 })

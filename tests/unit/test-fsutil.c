@@ -360,6 +360,8 @@ static void a_lock_excludes_and_ends_with_its_holder(void **state UNUSED)
 {
 	struct fs_lock first = FS_UNLOCKED, second = FS_UNLOCKED;
 	assert_int_equal(fs_lock(here, "l", 0, &first, NULL), 0);
+	assert_true(fs_lock_is_held(here, "l"));
+	assert_false(fs_lock_is_held(here, "none"));
 	assert_int_equal(fs_lock(here, "l", 0, &second, NULL), FS_LOCK_BUSY);
 	assert_int_equal(fs_lock(here, "l", clock_ms() + 30, &second, NULL), FS_LOCK_BUSY);
 	assert_int_equal(second.fd, -1);

@@ -114,10 +114,17 @@ class Phone:
         os.chmod(home.path + "/key", 0o600)
         with open(home.path + "/d/config.toml", "a", encoding="utf-8") as file:
             file.write(f'[notify]\nntfy = "{self.server.url}/deck"\nkey = "{home.path}/key"\n' + text.replace("URL", self.server.url))
-        self.supervisor = subprocess.Popen(["agentdeck", "supervise"], env=home.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(home.path + "/supervisor", "wb") as file:
+            self.supervisor = subprocess.Popen(["agentdeck", "supervise"], env=home.environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
 
     def __enter__(self):
-        wait_for(lambda: subprocess.run(["agentdeck", "supervise", "--status"], env=self.home.environment, check=False, stdout=subprocess.DEVNULL).returncode == 0, "no supervisor")
+        try:
+            wait_for(lambda: subprocess.run(["agentdeck", "supervise", "--status"], env=self.home.environment, check=False, stdout=subprocess.DEVNULL).returncode == 0, "no supervisor")
+        except link_of.Failed:
+            with open(self.home.path + "/supervisor", encoding="utf-8", errors="replace") as file:
+                print(file.read(), self.supervisor.poll(), self.log())
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):

@@ -40,9 +40,10 @@ static int take_lock(const struct deck *deck, struct fs_lock *ret, struct error 
 
 bool supervise_is_running(const struct deck *deck)
 {
-	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	cleanup_error struct error err = { 0 };
-	return take_lock(deck, &lock, &err) < 0 && err.code == ERROR_BUSY;
+	cleanup_close int state = -1;
+	cleanup_free char *name = lock_name();
+	return fs_open_private_directory(deck->paths.state, &state, NULL) == 0 &&
+	       fs_lock_is_held(state, name);
 }
 
 /* ---- waiting for it ------------------------------------------------------------------------- */
