@@ -61,8 +61,9 @@ static void start(struct desk *desk, const char *const *ids)
 	cleanup_wish struct wish wish = { .kind = WISH_RUN, .ticket = ++desk->ui->ticket };
 	strvec_push(&wish.words, "start");
 	strvec_push_array(&wish.words, ids);
-	strvec_push_array(&desk->ui->starting, ids);
-	desk->ui->starts = wish.ticket;
+	strvec_push_array(&desk->ui->many, ids);
+	desk->ui->many_ticket = wish.ticket;
+	desk->ui->does = ACTION_START;
 	desk->ui->is_halted = false;
 	errand_run(&desk->errands, &wish);
 }
@@ -75,7 +76,7 @@ static void starts_that_are_given_up_end(void **state UNUSED)
 		const char *says, *news;
 		bool is_bad;
 	} cases[] = {
-		{ "api: started", "start: 0 of 2 sessions", false },
+		{ "api: started", "0 of 2 sessions are started; you gave the rest up.", false },
 		{ "agentdeck: api: no image", "api: no image", true },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -88,9 +89,9 @@ static void starts_that_are_given_up_end(void **state UNUSED)
 		pass_gate(&desk, O_RDONLY);
 		desk.ui->is_halted = true;
 		errand_halt(&desk.errands);
-		while (desk.ui->starting.count)
+		while (desk.ui->many.count)
 			turn(&desk);
-		assert_null(desk.errands.starts);
+		assert_null(desk.errands.many);
 		assert_string_equal(desk.ui->message, cases[i].news);
 		assert_int_equal(desk.ui->is_bad, cases[i].is_bad);
 		desk_close(&desk);
@@ -119,7 +120,7 @@ static void a_stage_takes_the_place_of_no_news(void **state UNUSED)
 		turn(&desk);
 	assert_string_equal(desk.ui->message, "web: it has no memory left");
 	pass_gate(&desk, O_WRONLY);
-	while (desk.ui->starting.count)
+	while (desk.ui->many.count)
 		turn(&desk);
 	assert_null(desk.ui->stage);
 	desk_close(&desk);

@@ -640,20 +640,47 @@ static void many_starts_show_how_far_they_are(void **state UNUSED)
 	assert_int_equal(list_chosen(ui->list), 2);
 	check(ui, KEYS(escape), "");
 	assert_int_equal(list_chosen(ui->list), 0);
-	ui_line_ended(ui, ui->starts, "no message", true);
-	assert_string_equal(ui->message, "start: 1 of 2 sessions");
+	ui_line_ended(ui, ui->many_ticket, "no message", true);
+	assert_string_equal(ui->message, "1 of 2 sessions are started; you gave the rest up.");
 	assert_false(ui->is_bad);
 	assert_null(ui_progress(ui));
 	/* What failed before is told. */
 	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 's', escape), "run start id-a id-b;halt");
-	ui_line_ended(ui, ui->starts, "api: no image", false);
+	ui_line_ended(ui, ui->many_ticket, "api: no image", false);
 	assert_string_equal(ui->message, "api: no image");
 	assert_true(ui->is_bad);
 	/* One that ends says itself what it did. */
 	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 's'), "run start id-a id-b");
-	ui_line_ended(ui, ui->starts, "2 sessions: 2 running", true);
+	ui_line_ended(ui, ui->many_ticket, "2 sessions: 2 running", true);
 	assert_string_equal(ui->message, "2 sessions: 2 running");
 	check(ui, KEYS(escape), "");
+}
+
+/* What undo brings back must not be removed again by the rest. */
+static void an_undo_waits_for_a_removal_of_many(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 'd', 'y'), "ask settle --json -- remove id-a");
+	for (const char *ids = "ab"; *ids; ids++) {
+		cleanup_wish struct wish wish = { 0 };
+		cleanup_free char *text = xasprintf("{\"occasion\": \"remove\", \"id\": \"id-%c\", "
+						    "\"about\": \"nothing\", \"questions\": []}",
+						    *ids);
+		ui_asked(ui, ui->ticket, text, &wish);
+		assert_int_equal(wish.kind, *ids == 'a' ? WISH_ASK : WISH_RUN);
+	}
+	list_remove(ui->list, list_find(ui->list, "id-a"));
+	cleanup_free char *progress = ui_progress(ui);
+	assert_string_equal(progress, "remove: 1 of 2 sessions");
+	check(ui, KEYS('u'), "");
+	assert_string_equal(ui->message, "Sessions are being removed: wait, or give the rest up "
+					 "with Esc.");
+	check(ui, KEYS(escape, 'u'), "halt");
+	assert_string_equal(ui->message, "The last ones are on their way: wait for them.");
+	ui_line_ended(ui, ui->many_ticket, "no message", true);
+	assert_string_equal(ui->message, "1 of 2 sessions are removed; you gave the rest up.");
+	assert_true(ui->has_removed);
+	check(ui, KEYS('u'), "run undo");
 }
 
 static void enter_on_a_group_collapses_it(void **state UNUSED)
@@ -809,6 +836,7 @@ int main(void)
 		cmocka_unit_test(what_is_too_long_to_send_stays),
 		cmocka_unit_test(many_starts_ask_first),
 		cmocka_unit_test(many_starts_show_how_far_they_are),
+		cmocka_unit_test(an_undo_waits_for_a_removal_of_many),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),

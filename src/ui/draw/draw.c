@@ -352,11 +352,13 @@ static const struct line_keys *keys_of_line(const struct ui *ui)
 static void draw_line_keys(const struct ui *ui, size_t row)
 {
 	const struct line_keys *keys = keys_of_line(ui);
-	const bool is_starting = ui->starting.count && !ui->is_halted;
-	size_t column = is_starting        ? draw_action(ui, row, 0, ACTION_BACK, "start no more")
+	const bool is_at_many = ui->many.count && !ui->is_halted;
+	size_t column = is_at_many         ? draw_action(ui, row, 0, ACTION_BACK,
+                                                 ui->does == ACTION_REMOVE ? "remove no more"
+										   : "start no more")
 			: filter_is_on(ui) ? draw_action(ui, row, 0, ACTION_BACK, "show all")
 					   : 0;
-	if (ui->has_removed && ui->message && !ui->is_bad)
+	if (ui->has_removed && !ui->many.count && ui->message && !ui->is_bad)
 		column = draw_action(ui, row, column, ACTION_UNDO, "undo");
 	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)
 		column = draw_action(ui, row, column, keys[i].action,

@@ -115,13 +115,13 @@ static void tell(struct errands *errands, unsigned ticket, const char *text, boo
 		ui_tell(errands->ui, text, is_bad);
 }
 
-/* Starts whose rest was given up have failed only if one says so. */
+/* What was given up has failed only if it says so. */
 static bool has_failed(const struct errands *errands, unsigned ticket,
 		       const struct child_result *result)
 {
 	const struct ui *ui = errands->ui;
 	cleanup_free char *why = result ? failure_of(result) : NULL;
-	const bool is_halted = ui->is_halted && ui->starting.count && ticket == ui->starts;
+	const bool is_halted = ui->is_halted && ui->many.count && ticket == ui->many_ticket;
 	return !result || (result->exit_status && (why || !is_halted));
 }
 
@@ -164,8 +164,8 @@ static void show_stage(const struct running *running, const char *text)
 static void on_end(const struct child_result *result, const struct error *failure, void *context)
 {
 	struct running *running = context;
-	if (running->errands->starts == running)
-		running->errands->starts = NULL;
+	if (running->errands->many == running)
+		running->errands->many = NULL;
 	if (running->stage)
 		show_stage(running, NULL);
 	running->handler(result, failure, running->context);
@@ -254,14 +254,14 @@ static void run_once(struct errands *errands, const struct wish *wish)
 	struct once *once = xcalloc(1, sizeof(*once));
 	*once = (struct once){ errands, wish->ticket };
 	const void *command = errand_start(errands, &errand, on_result, once);
-	if (errands->ui->starting.count && wish->ticket == errands->ui->starts)
-		errands->starts = command;
+	if (errands->ui->many.count && wish->ticket == errands->ui->many_ticket)
+		errands->many = command;
 }
 
 void errand_halt(struct errands *errands)
 {
-	if (errands->starts)
-		runner_signal(errands->starts, SIGINT);
+	if (errands->many)
+		runner_signal(errands->many, SIGINT);
 }
 
 /* ---- one command for each of several sessions ------------------------------------------------- */
@@ -346,7 +346,7 @@ void errand_run(struct errands *errands, const struct wish *wish)
 {
 	cleanup_free char *text = begun_text(command_of(&wish->words));
 	cleanup_free char *progress = ui_progress(errands->ui);
-	if (!progress || wish->ticket != errands->ui->starts)
+	if (!progress || wish->ticket != errands->ui->many_ticket)
 		ui_tell(errands->ui, text, false);
 	if (wish->each.count)
 		begin_series(errands, wish);

@@ -13,8 +13,8 @@ struct errands {
 	struct ui *ui;
 	const char *program; /* agentdeck */
 	const char *profile;
-	bool *is_changed;   /* set when there is news to draw */
-	const void *starts; /* the command of ui->starting; NULL: it has ended */
+	bool *is_changed; /* set when there is news to draw */
+	const void *many; /* the command of ui->many; NULL: it has ended */
 };
 
 struct errand {
@@ -30,7 +30,7 @@ const void *errand_start(struct errands *errands, const struct errand *errand,
  * deck ends first. */
 void errand_run(struct errands *errands, const struct wish *wish);
 
-/* End the command of ui->starting.  What it has begun is done. */
+/* End the command of ui->many.  What it has begun is done. */
 void errand_halt(struct errands *errands);
 
 /* Run a command on the terminal, which the caller has given back, and wait.  words: behind the

@@ -34,29 +34,10 @@ static void run_on_targets(struct ui *ui, struct wish *ret, const char *const *w
 	}
 }
 
-/* Of several, the deck shows how far that is, and Esc gives the rest up. */
 static void start(struct ui *ui, struct wish *ret)
 {
 	ui_run(ui, ret, (const char *const[]){ "start", NULL });
-	if (ui->targets.count < 2)
-		return;
-	strvec_clear(&ui->starting);
-	strvec_push_all(&ui->starting, &ui->targets);
-	ui_expect(ui, ret);
-	ui->starts = ret->ticket;
-	ui->is_halted = false;
-}
-
-char *ui_progress(const struct ui *ui)
-{
-	size_t begun = 0;
-	for (size_t i = 0; i < ui->starting.count; i++) {
-		const struct item *item = list_find(ui->list, ui->starting.items[i]);
-		begun += item && doing_is_alive(item->doing);
-	}
-	return ui->starting.count
-		       ? xasprintf("start: %zu of %zu sessions", begun, ui->starting.count)
-		       : NULL;
+	ui_watch_many(ui, ACTION_START, &ui->targets, ret);
 }
 
 static void answer(struct ui *ui, enum action action, struct wish *ret)
@@ -157,20 +138,21 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_START:
 		if (ui->targets.count == 1 && first->asks_first)
 			ui_look(ui, action, ret);
-		else if (ui->targets.count > 1 && ui->starting.count)
-			ui_tell_key(ui,
-				    "Sessions are being started: wait, or give the rest up "
-				    "with %s.",
-				    ACTION_BACK, true);
+		else if (ui->targets.count > 1 && ui_is_at_many(ui))
+			break;
 		else if (ui->targets.count > STARTS_MOST)
 			confirm(ui, action);
 		else
 			start(ui, ret);
 		break;
+	case ACTION_REMOVE:
+		if (ui->targets.count > 1 && ui_is_at_many(ui))
+			break;
+		confirm(ui, action);
+		break;
 	case ACTION_FORK:
 	case ACTION_STOP:
 	case ACTION_RESTART:
-	case ACTION_REMOVE:
 		confirm(ui, action);
 		break;
 	case ACTION_WRITE:
@@ -268,9 +250,10 @@ void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_goo
 	cleanup_free char *other = keep_left(ui, ticket, is_good)
 					   ? xasprintf("%s. What you typed is kept.", text)
 					   : NULL;
-	if (ticket == ui->starts && ui->starting.count) {
+	if (ticket == ui->many_ticket && ui->many.count) {
 		other = ui->is_halted && is_good ? ui_progress(ui) : NULL;
-		strvec_clear(&ui->starting);
+		ui->has_removed |= ui->does == ACTION_REMOVE;
+		strvec_clear(&ui->many);
 	}
 	if (ui->is_waiting && ui_awaits(ui, ticket)) {
 		ui->is_waiting = false;

@@ -196,6 +196,7 @@ static void go_on_removing(struct ui *ui, struct wish *ret)
 	strvec_push(&ret->words, "--");
 	strvec_push_all(&ret->words, &ui->agreed);
 	ui_note_removal(ui, &ui->agreed);
+	ui_watch_many(ui, ACTION_REMOVE, &ui->agreed, ret);
 	ui_end_pending(ui);
 }
 

@@ -122,6 +122,55 @@ void ui_expect(struct ui *ui, struct wish *ret)
 	ret->ticket = ++ui->ticket;
 }
 
+/* A removal leaves nothing to count. */
+static bool is_done(const struct ui *ui, const char *id)
+{
+	const struct item *item = list_find(ui->list, id);
+	return ui->does == ACTION_REMOVE ? !item : item && doing_is_alive(item->doing);
+}
+
+char *ui_progress(const struct ui *ui)
+{
+	size_t done = 0;
+	if (!ui->many.count)
+		return NULL;
+	for (size_t i = 0; i < ui->many.count; i++)
+		done += is_done(ui, ui->many.items[i]);
+	if (ui->is_halted)
+		return xasprintf("%zu of %zu sessions are %s; you gave the rest up.", done,
+				 ui->many.count, ui->does == ACTION_REMOVE ? "removed" : "started");
+	return xasprintf("%s: %zu of %zu sessions", action_info(ui->does)->name, done,
+			 ui->many.count);
+}
+
+bool ui_is_at_many(struct ui *ui)
+{
+	const bool removes = ui->does == ACTION_REMOVE;
+	if (!ui->many.count)
+		return false;
+	if (ui->is_halted)
+		ui_tell(ui, "The last ones are on their way: wait for them.", true);
+	else
+		ui_tell_key(
+			ui,
+			removes ? "Sessions are being removed: wait, or give the rest up with %s."
+				: "Sessions are being started: wait, or give the rest up with %s.",
+			ACTION_BACK, true);
+	return true;
+}
+
+void ui_watch_many(struct ui *ui, enum action does, const struct strvec *ids, struct wish *ret)
+{
+	if (ids->count < 2)
+		return;
+	strvec_clear(&ui->many);
+	strvec_push_all(&ui->many, ids);
+	ui->does = does;
+	ui_expect(ui, ret);
+	ui->many_ticket = ret->ticket;
+	ui->is_halted = false;
+}
+
 bool ui_awaits(const struct ui *ui, unsigned ticket)
 {
 	return ticket == ui->ticket &&

@@ -98,6 +98,11 @@ bool ui_is_for_one(enum action action);
 struct item *ui_add_targets(const struct ui *ui, struct strvec *ret);
 /* Run these words and the targets.  Nothing is chosen any more. */
 void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
+/* One command does this to these sessions: of several, the deck shows how far it is, and Esc gives
+ * the rest up. */
+void ui_watch_many(struct ui *ui, enum action does, const struct strvec *ids, struct wish *ret);
+/* True: such a command runs, and the news says what to do first. */
+bool ui_is_at_many(struct ui *ui);
 /* The deck waits for the end of this wish, and of no earlier one. */
 void ui_expect(struct ui *ui, struct wish *ret);
 void ui_end_pending(struct ui *ui);

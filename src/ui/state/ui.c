@@ -43,7 +43,7 @@ void ui_free(struct ui *ui)
 		ui_drop_draft(ui, ui->draft_count - 1);
 	free(ui->drafts);
 	strvec_clear(&ui->picks);
-	strvec_clear(&ui->starting);
+	strvec_clear(&ui->many);
 	free(ui->question);
 	free(ui->command);
 	free(ui->completing);
@@ -153,10 +153,10 @@ static void open_wall(struct ui *ui, struct wish *ret)
 		strvec_pushf(&ret->words, "--group=%s", group);
 }
 
-/* Esc takes back one thing: starts that have not begun, the search, what is chosen, the filters. */
+/* Esc takes back one thing: what has not begun of many, the search, what is chosen, the filters. */
 static void take_back(struct ui *ui, struct wish *ret)
 {
-	if (ui->starting.count && !ui->is_halted) {
+	if (ui->many.count && !ui->is_halted) {
 		ui->is_halted = true;
 		ret->kind = WISH_HALT;
 	} else if (ui->search) {
@@ -247,7 +247,9 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ui_offer_recovery(ui);
 		break;
 	case ACTION_UNDO:
-		ui_undo(ui, ret);
+		/* Undo would bring back what is gone, while the others follow. */
+		if (!ui->many.count || ui->does != ACTION_REMOVE || !ui_is_at_many(ui))
+			ui_undo(ui, ret);
 		break;
 	case ACTION_PRUNE:
 		ui_look_into_trash(ui, ret);

@@ -64,21 +64,23 @@ struct ui {
 	bool is_bad;      /* the message is about a failure */
 	char *stage;      /* of a command that runs, with its time; NULL: none */
 	struct preview preview;
-	enum preview_kind wanted;      /* what the preview is where the terminal has room for it */
+	enum preview_kind wanted; /* what the preview is where the terminal has room for it */
 	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
 	enum preview_kind seen_before; /* the preview's, before MODE_AGENT */
 	struct draft *drafts;
 	size_t draft_count;
 	bool has_removed; /* the last key has removed something: undo is its first key */
 	char *removed_on; /* the host whose session was removed last; NULL: this machine */
-	/* Sessions that one command starts, until it has ended, and whether the rest is given up. */
-	struct strvec starting;
+	/* Sessions that one command starts or removes, until it has ended, and whether the rest is
+	 * given up. */
+	struct strvec many;
+	enum action does; /* ACTION_START or ACTION_REMOVE */
 	bool is_halted;
-	unsigned starts;  /* the ticket of that command */
-	char *command;    /* the line of the last command behind ":"; NULL: it is over */
-	char *completing; /* the line or branch whose candidates are asked for, or NULL */
-	bool is_held;     /* a line that came by itself: its first Enter only says so */
-	bool is_pasting;  /* what comes was not typed */
+	unsigned many_ticket; /* of that command */
+	char *command;        /* the line of the last command behind ":"; NULL: it is over */
+	char *completing;     /* the line or branch whose candidates are asked for, or NULL */
+	bool is_held;         /* a line that came by itself: its first Enter only says so */
+	bool is_pasting;      /* what comes was not typed */
 	size_t help_page, help_pages; /* of MODE_HELP, as they were drawn */
 	char *help_find;              /* only what has this in it; NULL: all */
 	bool is_finding;              /* and it is being typed */
@@ -112,7 +114,7 @@ enum wish_kind {
 	WISH_LAUNCH,   /* words, input: as of WISH_RUN; its end is for ui_launched() */
 	WISH_SHOW,     /* words: as of WISH_TERMINAL; its user reads what it has printed */
 	WISH_COMPLETE, /* words: as of WISH_RUN; its output is for ui_completed() */
-	WISH_HALT,     /* end the command of ui->starting */
+	WISH_HALT,     /* end the command of ui->many */
 	WISH_TYPE,     /* ui->typing has something to pass on, or is to be checked */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
@@ -192,8 +194,7 @@ void ui_type_failed(struct ui *ui, const char *why);
 /* Before a frame: the session that the user types for may have ended. */
 void ui_settle_typing(struct ui *ui);
 
-/* How far the start of many is, "start: 3 of 12 sessions"; NULL: none is on its way.  The caller
- * frees. */
+/* How far the command for many is, "start: 3 of 12 sessions"; NULL: none runs.  The caller frees. */
 char *ui_progress(const struct ui *ui) MUST_USE;
 
 /* Show the news, a visible() line, until the next key.  A command that it advises becomes the key
