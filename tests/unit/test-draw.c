@@ -622,6 +622,39 @@ static void the_screen_stays_while_its_user_types(void **state UNUSED)
 	assert_non_null(strstr(text, "You type for api: fix login (busy)"));
 }
 
+/* A terminal that is too small for both has the list, and a larger one the preview again. */
+static void a_small_terminal_has_the_list(void **state UNUSED)
+{
+	static const struct screen screen = { "", "", .size = { 80, 24 } };
+	static const struct {
+		unsigned short columns, rows;
+		const char *keys, *shows;
+	} steps[] = {
+		{ 80, 24, "", "Do you want to proceed?" },
+		{ 40, 12, "", "\n ? web: cart" },
+		{ 40, 12, "Tab", "Do you want to proceed?" }, /* as asked for */
+		{ 30, 10, "", "Do you want to proceed?" },
+		{ 120, 35, "", "Do you want to proceed?" },
+		{ 40, 12, "i", "You type for api: fix login" },
+		{ 40, 12, "Esc", "\n ? web: cart" },
+	};
+	if (!has_tic)
+		skip();
+	CLEANUP(play_free)
+	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		face_begin(&(struct face){ .columns = steps[i].columns, .rows = steps[i].rows });
+		ui_fit(play.ui, steps[i].rows, steps[i].columns);
+		peek(play.ui);
+		show(&play);
+		type(&play, steps[i].keys);
+		cleanup_free char *drawn = face_text(false);
+		face_end();
+		if (!strstr(drawn, steps[i].shows))
+			fail_msg("%zu: no '%s':\n%s", i, steps[i].shows, drawn);
+	}
+}
+
 static void the_help_has_three_pages(void **state UNUSED)
 {
 	static const struct screen screen = { "", "?", .size = { 80, 24 } };
@@ -730,6 +763,7 @@ int main(int argc UNUSED, char *argv[])
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_screen_is_as_it_was_looked_at),
 		cmocka_unit_test(the_screen_stays_while_its_user_types),
+		cmocka_unit_test(a_small_terminal_has_the_list),
 		cmocka_unit_test(the_help_has_three_pages),
 		cmocka_unit_test(every_place_has_the_keys_of_the_configuration),
 		cmocka_unit_test(a_long_line_is_seen_at_its_cursor),

@@ -159,6 +159,7 @@ static void frame(struct dashboard *dashboard)
 		draw_wall(&dashboard->wall, dashboard->ui);
 		gallery_settle(dashboard->gallery);
 	} else {
+		ui_fit(dashboard->ui, term_rows(), term_columns());
 		draw(dashboard->ui, clock_wall_us());
 		peek_settle(dashboard->peek);
 		seek_settle(dashboard->seek);

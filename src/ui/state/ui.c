@@ -415,11 +415,19 @@ static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 	}
 }
 
+void ui_fit(struct ui *ui, size_t rows, size_t columns)
+{
+	const bool has_room = rows >= PREVIEW_ROWS && columns >= PREVIEW_COLUMNS;
+	enum preview_kind *kind = ui->mode == MODE_AGENT ? &ui->seen_before : &ui->preview.kind;
+	if (has_room != ui->has_room)
+		*kind = has_room ? ui->wanted : PREVIEW_NONE;
+	ui->has_room = has_room;
+}
+
 void ui_begin(struct ui *ui, size_t rows, size_t columns)
 {
 	const struct item *kept = list_selected(ui->list);
-	if (rows >= PREVIEW_ROWS && columns >= PREVIEW_COLUMNS)
-		ui->preview.kind = ui->wanted;
+	ui_fit(ui, rows, columns);
 	const size_t height = rows > AROUND ? rows - AROUND : 0;
 	const bool is_below = ui->preview.kind != PREVIEW_NONE && columns < UI_SIDE_BY_SIDE;
 	list_fold(ui->list, is_below ? 3 * height / 5 : height);

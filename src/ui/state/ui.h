@@ -65,6 +65,7 @@ struct ui {
 	char *stage;      /* of a command that runs, with its time; NULL: none */
 	struct preview preview;
 	enum preview_kind wanted; /* what the preview is where the terminal has room for it */
+	bool has_room;
 	struct typing typing;          /* of MODE_AGENT, and until all of it has arrived */
 	enum preview_kind seen_before; /* the preview's, before MODE_AGENT */
 	struct draft *drafts;
@@ -137,6 +138,9 @@ enum { UI_SIDE_BY_SIDE = 100 };
 /* The list is complete: what does not fit is folded, and the cursor goes to the first session, for
  * which the keys are.  The preview is shown if the terminal has room for it. */
 void ui_begin(struct ui *ui, size_t rows, size_t columns);
+/* Before a frame: a terminal that has become too small for both shows the list, until the user asks
+ * for the preview, and a larger one shows the preview again. */
+void ui_fit(struct ui *ui, size_t rows, size_t columns);
 
 /* What the next deck takes over: list_save(), "preview" and "session", the id under the cursor. */
 void ui_save(struct ui *ui, struct json_object *ret);
