@@ -689,6 +689,17 @@ static void enter_on_a_group_collapses_it(void **state UNUSED)
 	check(ui, KEYS(down, enter), "");
 	assert_int_equal(list_lines(ui->list), 2);
 	check(ui, KEYS('s'), "");
+	assert_string_equal(ui->message, "All of this group run already.");
+	check(ui, KEYS('x', 'y'), "run stop id-b");
+	list_change(ui->list, list_find(ui->list, "id-b"),
+		    &(struct facts){ .key.id = "id-b",
+				     .title = "web",
+				     .group = "work",
+				     .doing = DOING_STOPPED });
+	check(ui, KEYS('x'), "");
+	assert_string_equal(ui->message, "None of this group runs.");
+	check(ui, KEYS('s'), "run start id-b");
+	check(ui, KEYS('m'), "");
 	assert_string_equal(ui->message, "This is a group: move to a session, or choose all of the "
 					 "group with Space.");
 	for (const char *key = "AD"; *key; key++) {

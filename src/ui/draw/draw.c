@@ -14,11 +14,12 @@
 enum {
 	NEWS_ROWS_MOST = 5,
 	FOOTER_ROWS = 2, /* the news or a line to type, and the keys */
-	NAMES_FROM = 20, /* rows of a terminal that has the names of the columns */
+	NAMES_FROM = 18, /* rows of a terminal that has the names of the columns: a popup, too */
 	LIST_MOST = 90,  /* columns of a list that has something beside it */
 	ONE_BELOW_OTHER = 10,
 	COUNT_GAP = 2,
 	BOX_FROM = 60, /* columns of a terminal that has questions in a box */
+	BOX_ROWS = 20,
 	BOX_MOST = 90, /* columns of such a box */
 	MARGIN_LEAST = 8,
 	LIST_LEAST = 3, /* rows of the list above a screen that the user types at */
@@ -307,8 +308,12 @@ static const struct line_keys {
 	const char *label;
 } group_keys[KEYS_MOST] = {
 	{ ACTION_ATTACH, "fold" },   { ACTION_HELP, "help" },         { ACTION_QUIT, "quit" },
-	{ ACTION_CHOOSE, "choose" }, { ACTION_NEXT_WAITING, "next" }, { ACTION_SEARCH, "search" },
-	{ ACTION_NEW, "new here" },  { ACTION_WALL, "wall" },
+	{ ACTION_CHOOSE, "choose" }, { ACTION_START, "start" },       { ACTION_STOP, "stop" },
+	{ ACTION_REMOVE, "remove" }, { ACTION_NEXT_WAITING, "next" }, { ACTION_NEW, "new here" },
+}, chosen_keys[KEYS_MOST] = {
+	{ ACTION_START, "start" },     { ACTION_STOP, "stop" },     { ACTION_REMOVE, "remove" },
+	{ ACTION_HELP, "help" },       { ACTION_CHOOSE, "choose" }, { ACTION_SEND, "send" },
+	{ ACTION_RESTART, "restart" }, { ACTION_MOVE, "move" },     { ACTION_QUIT, "quit" },
 }, waiting_keys[KEYS_MOST] = {
 	{ ACTION_APPROVE, "approve" }, { ACTION_DENY, "deny" },       { ACTION_ATTACH, "attach" },
 	{ ACTION_HELP, "help" },       { ACTION_QUIT, "quit" },       { ACTION_SEND, "send" },
@@ -335,6 +340,8 @@ static const struct line_keys *keys_of_line(const struct ui *ui)
 	const struct item *item = list_selected(ui->list);
 	if (!list_lines(ui->list))
 		return empty_keys;
+	if (list_chosen(ui->list))
+		return chosen_keys;
 	if (!item)
 		return group_keys;
 	switch (item->doing) {
@@ -349,15 +356,21 @@ static const struct line_keys *keys_of_line(const struct ui *ui)
 	}
 }
 
+/* What Esc takes back; NULL: nothing. */
+static const char *back_label(const struct ui *ui)
+{
+	if (ui->many.count && !ui->is_halted)
+		return ui->does == ACTION_REMOVE ? "remove no more" : "start no more";
+	if (!ui->search && list_chosen(ui->list))
+		return "choose none";
+	return filter_is_on(ui) ? "show all" : NULL;
+}
+
 static void draw_line_keys(const struct ui *ui, size_t row)
 {
 	const struct line_keys *keys = keys_of_line(ui);
-	const bool is_at_many = ui->many.count && !ui->is_halted;
-	size_t column = is_at_many         ? draw_action(ui, row, 0, ACTION_BACK,
-                                                 ui->does == ACTION_REMOVE ? "remove no more"
-										   : "start no more")
-			: filter_is_on(ui) ? draw_action(ui, row, 0, ACTION_BACK, "show all")
-					   : 0;
+	const char *back = back_label(ui);
+	size_t column = back ? draw_action(ui, row, 0, ACTION_BACK, back) : 0;
 	if (ui->has_removed && !ui->many.count && ui->message && !ui->is_bad)
 		column = draw_action(ui, row, column, ACTION_UNDO, "undo");
 	for (size_t i = 0; i < KEYS_MOST && keys[i].label; i++)
@@ -435,7 +448,7 @@ static bool draw_dialog(struct ui *ui, size_t rows)
 	cleanup_dialog_page struct dialog_page page = { 0 };
 	const size_t columns = term_columns(), room = rows > 1 ? rows - 1 : 1;
 	struct split box = { .width = columns };
-	if (columns < BOX_FROM || rows < NAMES_FROM) {
+	if (columns < BOX_FROM || rows < BOX_ROWS) {
 		dialog_lay_out(&ui->dialog, columns, room, &page);
 		term_erase();
 		for (size_t i = 0; i < page.count; i++)

@@ -66,6 +66,25 @@ static void confirm(struct ui *ui, enum action action)
 	ui_confirm(ui, action, &questions[action]);
 }
 
+/* True: the cursor is on a group, and the action is for all of it that it would change.  *ret: the
+ * first one; NULL: there is none. */
+static bool add_group(struct ui *ui, enum action action, struct item **ret)
+{
+	size_t count;
+	if (action != ACTION_START && action != ACTION_STOP && action != ACTION_RESTART &&
+	    action != ACTION_REMOVE)
+		return false;
+	cleanup_free struct item **items = list_group(ui->list, &count);
+	for (size_t i = 0; items && i < count; i++) {
+		const bool is_alive = doing_is_alive(items[i]->doing);
+		if (action != ACTION_REMOVE && is_alive == (action == ACTION_START))
+			continue;
+		*ret = *ret ? *ret : items[i];
+		strvec_push(&ui->targets, items[i]->id);
+	}
+	return items != NULL;
+}
+
 /* The cursor is on a group, or the list is empty. */
 static void tell_nothing_selected(struct ui *ui, bool offers_several)
 {
@@ -122,9 +141,17 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	if (ui_is_for_one(action))
 		list_choose_none(ui->list);
 	strvec_clear(&ui->targets);
-	const struct item *first = ui_add_targets(ui, &ui->targets);
+	struct item *first = ui_add_targets(ui, &ui->targets);
 	if (!first && begin_group_line(ui, action))
 		return;
+	const bool is_group = !first && add_group(ui, action, &first);
+	if (is_group && !first) {
+		ui_tell(ui,
+			action == ACTION_START ? "All of this group run already."
+					       : "None of this group runs.",
+			false);
+		return;
+	}
 	if (!first && action == ACTION_COMMAND) {
 		ui_begin_command(ui, "");
 		return;
@@ -140,7 +167,7 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 			ui_look(ui, action, ret);
 		else if (ui->targets.count > 1 && ui_is_at_many(ui))
 			break;
-		else if (ui->targets.count > STARTS_MOST)
+		else if (ui->targets.count > (is_group ? 1 : STARTS_MOST))
 			confirm(ui, action);
 		else
 			start(ui, ret);
