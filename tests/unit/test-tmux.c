@@ -474,22 +474,34 @@ static void a_terminal_of_a_few_cells_resizes_no_window(void **state)
 	leave(small);
 }
 
-static void the_group_is_in_a_wide_status_line(void **state)
+static void the_status_line_fits_the_terminal(void **state)
 {
 	struct fixture *f = *state;
 	static const struct {
 		unsigned short columns;
-		const char *group, *left;
+		const char *group, *left, *right;
 	} cases[] = {
-		{ 120, "work/shop", " api  work/shop  running  " },
-		{ 119, "work/shop", " api  running  " },
-		{ 120, "work/a-group-with-a-long-name", " api  work/a-group-with-a-…  running  " },
-		{ 120, "", " api  running  " },
+		{ 120, "work/shop", " api: login  work/shop  running  ",
+		  "#[bold]2 others wait#[nobold]  Ctrl-Q: leave" },
+		{ 119, "work/shop", " api: login  running  ",
+		  "#[bold]2 others wait#[nobold]  Ctrl-Q: leave" },
+		{ 120, "work/a-group-with-a-long-name",
+		  " api: login  work/a-group-with-a-…  running  ",
+		  "#[bold]2 others wait#[nobold]  Ctrl-Q: leave" },
+		{ 120, "", " api: login  running  ",
+		  "#[bold]2 others wait#[nobold]  Ctrl-Q: leave" },
+		{ 60, "", " api: login  running  ",
+		  "#[bold]2 others wait#[nobold]  Ctrl-Q: leave" },
+		/* How many wait is seen to the last. */
+		{ 59, "", " api: login  running  ", "#[bold]2 wait#[nobold]  Ctrl-Q: leave" },
+		{ 49, "", " api: login  running  ", "#[bold]2 wait#[nobold]  " },
+		{ 39, "", " api: l…  running  ", "#[bold]2 wait#[nobold]  " },
 	};
 	setenv("TERM", "xterm-256color", 1);
 	start_scripts(f, "read x", "");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct tmux_status status = { "api", cases[i].group, NULL, NULL };
+		const struct tmux_status status = { "api: login", cases[i].group, NULL,
+						    "2 others wait" };
 		cleanup_free char *size = xasprintf("%ux29", cases[i].columns);
 		const int terminal = attach(f, cases[i].columns, 30);
 		wait_for_size(f, "1", size);
@@ -497,6 +509,8 @@ static void the_group_is_in_a_wide_status_line(void **state)
 		cleanup_free char *left = ask(f, "#{T:status-left}");
 		/* The sign is that of a terminal with Unicode, or of one without. */
 		assert_string_equal(strchr(left, ' '), cases[i].left);
+		cleanup_free char *right = ask(f, "#{T:status-right}");
+		assert_string_equal(right, cases[i].right);
 		leave(terminal);
 	}
 }
@@ -962,7 +976,7 @@ int main(int argc, char *argv[])
 		TEST(the_users_keys_are_taken_over),
 		TEST(the_switcher_gets_its_words_as_they_are),
 		TEST(a_terminal_of_a_few_cells_resizes_no_window),
-		TEST(the_group_is_in_a_wide_status_line),
+		TEST(the_status_line_fits_the_terminal),
 		TEST(true_color_is_not_forced_on_a_terminal),
 		TEST(a_client_that_only_looks_does_not_size_the_window),
 		TEST(options_take_their_values_as_they_are),

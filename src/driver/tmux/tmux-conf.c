@@ -37,12 +37,17 @@ static int add_setting(struct strbuf *buf, const char *before, const char *value
 }
 
 /* Columns that the title may have beside what is at the right, and the group. */
-#define IS_NARROW "#{e|<:#{client_width},100}"
-#define TITLE_WIDTH                                                \
-	"#{?" IS_NARROW ",#{?#{e|<:#{client_width},60},14,36},"    \
-	"#{?#{e|<:#{client_width},120},#{e|-:#{client_width},76}," \
-	"#{e|-:#{client_width},98}}}"
+#define IS_NARROW       "#{e|<:#{client_width},100}"
+#define IS_BELOW(width) "#{&&:#{client_width},#{e|<:#{client_width}," width "}}"
+#define TITLE_WIDTH                                                                      \
+	"#{?" IS_NARROW                                                                  \
+	",#{?" IS_BELOW("40") ",6,#{?#{e|<:#{client_width},60},14,36}},"                 \
+			      "#{?#{e|<:#{client_width},120},#{e|-:#{client_width},76}," \
+			      "#{e|-:#{client_width},98}}}"
 #define GROUP_TEXT "#{?#{e|<:#{client_width},120},,#{?" GROUP ",#{=/20/…;q/h:" GROUP "}  ,}}"
+/* tmux cuts the beginning of the right part: how many wait is at its end on a small terminal. */
+#define OTHERS_TEXT "#{?" IS_BELOW("60") ",#{s/ others*//:" OTHERS "},#{" OTHERS "}}"
+#define LEAVE_TEXT  "#{?" IS_BELOW("50") ",,#{?client_prefix,prefix ,}#{q/h:" DETACH "}: leave}"
 /* A key, where there is room and where it is bound. */
 #define HINT(key, before, behind) \
 	"#{?#{&&:#{!=:" IS_NARROW ",1},#{" key "}}," before "#{q/h:" key "}" behind ",}"
@@ -189,10 +194,9 @@ static void add_status_line(struct strbuf *buf)
 		    " #{=/" TITLE_WIDTH "/…;q/h:" TITLE "}  " GROUP_TEXT "#{?" ACTIVITY
 		    ",#{" ACTIVITY "},%s}  '\nset -g status-right-length 120\n",
 		    doing_name(DOING_RUNNING));
-	strbuf_adds(buf, "set -g status-right '" ONLY_LOOKS "#{?" OTHERS ",#[bold]#{" OTHERS
-			 "}" HINT(NEXT_KEY, ": ", "") "#[nobold]  ,}" HINT(
-				 LIST_KEY, "list: ", "  ") "#{?client_prefix,prefix ,}#{q/h:" DETACH
-							   "}: leave'\n");
+	strbuf_adds(buf, "set -g status-right '" ONLY_LOOKS "#{?" OTHERS
+			 ",#[bold]" OTHERS_TEXT HINT(NEXT_KEY, ": ", "") "#[nobold]  ,}" HINT(
+				 LIST_KEY, "list: ", "  ") LEAVE_TEXT "'\n");
 }
 
 int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
