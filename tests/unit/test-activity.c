@@ -288,6 +288,7 @@ static void check_look(struct cage *cage, const char *screen, enum instance_acti
 	activity_look(&cage->deck, &cage->row);
 	cleanup_activity struct activity activity = stored(cage);
 	assert_int_equal(activity.activity, expected);
+	assert_int_equal(activity.asks, expected == ACTIVITY_WAITING);
 	assert_true(activity.is_seen);
 }
 

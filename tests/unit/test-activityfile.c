@@ -8,6 +8,7 @@ static void each_record_is_read_as_it_was_written(void **state)
 {
 	struct desk *desk = *state;
 	struct activity written = { .activity = ACTIVITY_WAITING,
+				    .asks = true,
 				    .since = INT64_C(1776157681000000),
 				    .event = (char *)"Notification" };
 	struct announced said = { .prompts = 3,
@@ -21,7 +22,7 @@ static void each_record_is_read_as_it_was_written(void **state)
 	activity_read(desk->root, &now);
 	announced_read(desk->root, &announced);
 	assert_int_equal(now.activity, ACTIVITY_WAITING);
-	assert_true(now.since == written.since && !now.is_seen);
+	assert_true(now.since == written.since && !now.is_seen && now.asks);
 	assert_string_equal(now.event, "Notification");
 	assert_int_equal(announced.prompts, 3);
 	assert_string_equal(announced.directory, "/\xff");

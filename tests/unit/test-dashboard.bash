@@ -240,7 +240,7 @@ case_what_waits_is_answered_within_three_keys() {
 	"${agent[@]}" send-keys -t %0 '/run make' Enter
 	deck status --wait waiting --timeout 20 'live 9'
 	open 80 24
-	await '^\? live 9 waits for you since' && await '^A approve  D deny' && await '○ 13 idle  · 200 stopped$' && keys A
+	await '^\? live 9 asks you since' && await '^A approve  D deny' && await '○ 13 idle  · 200 stopped$' && keys A
 	await '│    make  ' && await 'Give this permission' && keys y
 	await '^live 9: approved'
 }
@@ -745,7 +745,7 @@ case_a_permission_is_given_after_its_question_was_seen() {
 	open 120 40
 	await '○ api' && keys G Up Tab
 	"${agent[@]}" send-keys -t %0 '/run make' Enter
-	await '│ .*Esc to cancel' && await '\? api .* waiting' && keys A
+	await '│ .*Esc to cancel' && await '\? api .* asks' && keys A
 	await '│ +make' && await 'Give this permission\?' && keys y
 	await 'api: approved'
 	await '│ .*\(permitted'
@@ -761,7 +761,7 @@ case_what_is_typed_in_the_preview_is_for_the_agent() {
 	keys -l "q \$(id) #{pane_id} 'x' " && keys -H 3b
 	await "q \\\$\(id\) #\{pane_id\} 'x' ;" && keys Enter
 	await 'reply 1' && keys -l '/run make' && keys Enter
-	await 'You type for api \(waiting\)' && await 'Do you want to proceed'
+	await 'You type for api \(asks\)' && await 'Do you want to proceed'
 	keys C-\] && await '\(interrupted' && await 'You type for api \(idle\)'
 	keys Escape && await '^Enter attach' && keys d && await 'Stop and remove api\?'
 	keys n && await 'Nothing was done'
@@ -787,7 +787,7 @@ case_a_question_at_the_start_is_seen() {
 	printf '[resume]\nprobation = 1\n' >>"$home/deck/config.toml"
 	deck launch . -t solo --agent finch --no-wait --no-supervise
 	open 80 24
-	await '\? solo .* waiting'
+	await '\? solo .* asks'
 }
 
 # The session is not the selected one, and its agent reports nothing.
@@ -807,7 +807,7 @@ case_what_is_printed_is_followed_without_a_supervisor() {
 		# shellcheck disable=SC2086
 		open 70 24 $words
 		await 'solo .* idle' && "${agent[@]}" send-keys -t %0 Enter
-		await 'solo .* waiting' && "${agent[@]}" send-keys -t %0 Enter
+		await 'solo .* asks' && "${agent[@]}" send-keys -t %0 Enter
 	done
 }
 
@@ -828,7 +828,7 @@ case_an_answered_question_is_not_waited_for() {
 	open 120 40
 	await '○ api' && keys G Up Tab
 	"${agent[@]}" send-keys -t %0 '/run make' Enter
-	await '│ .*Esc to cancel' && await '\? api .* waiting'
+	await '│ .*Esc to cancel' && await '\? api .* asks'
 	"${agent[@]}" send-keys -t %0 1
 	await '│ .*Running' && await '● api .* busy' && keys q
 	# given by hand, and the terminal detaches
@@ -838,7 +838,7 @@ case_an_answered_question_is_not_waited_for() {
 	open 80 24 agentdeck attach web
 	await 'Esc to cancel' && keys 1
 	await 'Running' && deck list
-	grep -Eq '^web .* waiting' "$home/out" || fail "nobody has looked yet: $(<"$home/out")"
+	grep -Eq '^web .* asks' "$home/out" || fail "nobody has looked yet: $(<"$home/out")"
 	local end=$((SECONDS + 20))
 	until env "${environment[@]}" agentdeck status >/dev/null && deck list && grep -Eq '^web .* busy' "$home/out"; do
 		((SECONDS < end)) || { fail "after a look: $(<"$home/out")"; return; }
@@ -889,14 +889,6 @@ case_a_shell_asks_for_a_choice() {
 	await '^Which one' && keys 2 Enter
 	await '^api: approved$' && await 'ended: 0'
 	deck status --wait busy,idle --timeout 20 api
-	# the same in the deck, in a box over the list
-	deck status --wait idle --timeout 20 api
-	"${agent[@]}" send-keys -t %0 '/run make' Enter
-	open 100 30
-	await '\? api .* waiting' && keys A
-	await '▾? *│ > Back - the agent still waits' && look choices-100x30 && keys 2
-	await '│ > 2\. Yes, and' && keys A 2 Enter
-	await 'api: approved'
 }
 
 # web runs, and api, which is stopped, has its conversation, too: an older version could leave that.
@@ -1230,7 +1222,7 @@ case_a_session_that_asks_before_it_resumes_says_so() {
 	deck stop api
 	open 120 40
 	await '· api' && keys s
-	await 'api: asks before it resumes conversation' && await '\? api .* waiting' && keys Tab
+	await 'api: asks before it resumes conversation' && await '\? api .* asks' && keys Tab
 	await 'n +start a new conversation' && keys m h i Enter
 	await 'the session asks whether to resume: answer it first' && keys Escape
 	await '\? help' && keys Enter

@@ -46,7 +46,7 @@ struct actor {
 };
 
 static const struct actor few[] = {
-	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_WAITING, 13, 0 },
+	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_ASKS, 13, 0 },
 	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
 	{ "notes", "personal", "codex", "notes", NULL, DOING_STOPPED, 13, MARK_HELD },
 };
@@ -60,7 +60,7 @@ static const struct actor usual[] = {
 	{ "plan", "work/infra", "claude", "infra", NULL, DOING_IDLE, 13, 0 },
 	{ "broken build", "work/infra", "shell", "infra",
 	  "exit 3: ModuleNotFoundError: No module named 'foo'", DOING_ERROR, 12, 0 },
-	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_WAITING, 13, 0 },
+	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_ASKS, 13, 0 },
 	{ "web: cart", "work/shop", "claude", "shop-web", NULL, DOING_WAITING, 12, MARK_WORKTREE },
 	{ "api: rate limits", "work/shop", "claude", "shop-api", NULL, DOING_IDLE, 10,
 	  MARK_WORKTREE },
@@ -591,7 +591,7 @@ static void what_waits_is_answered_within_three_keys(void **state UNUSED)
 		cleanup_free char *first = face_text(false);
 		face_end();
 		/* Whom, and by which key. */
-		assert_non_null(strstr(first, "\n? api: fix login waits for you since 11:47"));
+		assert_non_null(strstr(first, "\n? api: fix login asks you since 11:47"));
 		assert_non_null(strstr(first, "\nA approve  D deny  "));
 		for (size_t k = 0; k < ARRAY_SIZE(cases[i].keys) && cases[i].keys[k]; k++)
 			press(&play, cases[i].keys[k]);

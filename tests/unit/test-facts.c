@@ -40,6 +40,10 @@ static void the_words_are_those_of_the_view(void **state UNUSED)
 		  "running",
 		  "waiting",
 		  DOING_WAITING },
+		{ { .state = STATE_RUNNING, .activity = ACTIVITY_WAITING, .asks = true },
+		  "running",
+		  "waiting",
+		  DOING_ASKS },
 		{ { .state = STATE_RUNNING, .is_silent = true }, "unknown", NULL, DOING_UNKNOWN },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -139,6 +143,10 @@ static void what_is_printed_is_read_again(void **state UNUSED)
 	assert_true(facts.asks_first);
 	assert_int_equal(facts.since_us, 2000000);
 	assert_string_equal(facts_reason(&facts), "it is held");
+	assert_true(take("{\"id\": \"0123abcd\", \"status\": \"running\", \"activity\": "
+			 "\"waiting\", \"activity_asks\": true}",
+			 &facts));
+	assert_int_equal(facts.doing, DOING_ASKS);
 	assert_true(take("{\"id\": \"0123abcd\", \"status\": \"running\", "
 			 "\"activity\": \"unknown\", \"workspace\": \"worktree\"}",
 			 &facts));
@@ -172,6 +180,7 @@ static void what_a_host_may_not_say_is_not_read(void **state UNUSED)
 static void who_needs_the_user_has_one_order(void **state UNUSED)
 {
 	static const struct attention order[] = {
+		{ DOING_ASKS, 0, 6, "b" },
 		{ DOING_WAITING, 0, 5, "b" },
 		{ DOING_WAITING, 0, 7, "a" },
 		{ DOING_WAITING, 0, 7, "c" },

@@ -1372,11 +1372,11 @@ def case_a_question_of_a_host_is_answered_in_the_deck(hosts):
     hosts.there("launch", hosts.path + "/work", "-t", "asks", "--agent", "demo", "-m", "/run ls")
     deck = Deck(hosts)
     try:
-        deck.wait(lambda: any("waiting" in line for line in deck.lines("asks")), "it does not wait")
+        deck.wait(lambda: any(line.count("asks") > 1 for line in deck.lines("asks")), "it does not wait")
         deck.type("n", "A")
         deck.wait_for("Give this permission?")
         deck.type("y")
-        deck.wait(lambda: b"1 waiting" not in hosts.run("-H", "gpu1", "status").stdout, "it was not answered")
+        deck.wait(lambda: b"1 asks" not in hosts.run("-H", "gpu1", "status").stdout, "it was not answered")
         deck.go_to("asks")
         deck.type("Enter")
         deck.wait(lambda: "TITLE" not in deck.screen() and "asks" in deck.screen(), "it is not attached")
@@ -1509,7 +1509,7 @@ def case_the_clock_of_a_host_is_another_one(hosts):
         deck = Deck(hosts)
 
         def order():
-            found = [re.search("first|second|third|fourth", line) for line in deck.lines("waiting")]
+            found = [re.search("first|second|third|fourth", line) for line in deck.lines("demo  asks")]
             return [one.group() for one in found if one]
 
         try:

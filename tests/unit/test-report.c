@@ -279,18 +279,23 @@ static void events_tell_what_the_agent_does(void **state)
 		const char *text;
 		enum instance_activity expected;
 		int64_t prompts;
+		bool asks;
 	} table[] = {
-		{ START(OLD, "startup"), ACTIVITY_IDLE, 0 },
-		{ EVENT("UserPromptSubmit", OLD, ""), ACTIVITY_BUSY, 1 },
-		{ EVENT("Notification", OLD, ""), ACTIVITY_WAITING, 1 },
-		{ EVENT("PostToolUse", OLD, ""), ACTIVITY_BUSY, 1 },
-		{ EVENT("NoSuchEvent", OLD, ""), ACTIVITY_BUSY, 1 },
+		{ START(OLD, "startup"), ACTIVITY_IDLE, 0, false },
+		{ EVENT("UserPromptSubmit", OLD, ""), ACTIVITY_BUSY, 1, false },
+		{ EVENT("Notification", OLD, ""), ACTIVITY_WAITING, 1, false },
+		{ EVENT("PostToolUse", OLD, ""), ACTIVITY_BUSY, 1, false },
+		{ EVENT("NoSuchEvent", OLD, ""), ACTIVITY_BUSY, 1, false },
 		{ EVENT("Notification", OLD, ",\"notification_type\":\"permission_prompt\""),
-		  ACTIVITY_WAITING, 1 },
-		{ EVENT("Stop", OLD, ""), ACTIVITY_IDLE, 1 },
+		  ACTIVITY_WAITING, 1, true },
+		{ EVENT("Stop", OLD, ""), ACTIVITY_IDLE, 1, false },
+		/* It has asked, and a mere notification of that changes nothing. */
+		{ EVENT("PermissionRequest", OLD, ""), ACTIVITY_WAITING, 1, true },
+		{ EVENT("Notification", OLD, ""), ACTIVITY_WAITING, 1, true },
+		{ EVENT("Stop", OLD, ""), ACTIVITY_IDLE, 1, false },
 		{ EVENT("Notification", OLD, ",\"notification_type\":\"idle_prompt\""),
-		  ACTIVITY_IDLE, 1 },
-		{ EVENT("UserPromptSubmit", OLD, ""), ACTIVITY_BUSY, 2 },
+		  ACTIVITY_IDLE, 1, false },
+		{ EVENT("UserPromptSubmit", OLD, ""), ACTIVITY_BUSY, 2, false },
 	};
 	cleanup_free char *directory = xasprintf("%s/run/" ID, desk->root);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -300,6 +305,7 @@ static void events_tell_what_the_agent_does(void **state)
 		activity_read(directory, &activity);
 		announced_read(directory, &announced);
 		assert_int_equal(activity.activity, table[i].expected);
+		assert_int_equal(activity.asks, table[i].asks);
 		assert_int_equal(announced.prompts, table[i].prompts);
 		assert_true(activity.since > 0);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is taken over of the user's tmux configuration, and what is not. */
+ * What is taken over of the user's tmux configuration, and what is not; what ours refuses. */
 #include "unit/scratch.h"
 
 #include "driver/tmux/tmux-userconf.h"
+#include "driver/tmux/tmux.h"
 
 #include <string.h>
 
@@ -81,11 +82,25 @@ static void the_usual_files_are_read_and_links_followed(void **state UNUSED)
 	assert_string_equal(choices.mode_keys, "vi");
 }
 
+static void a_configuration_refuses_what_would_be_another_line(void **state UNUSED)
+{
+	static const char *const bad[] = { "x\nrun-shell 'touch /tmp/x'", "x\x1b", "x\x7f" };
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		cleanup_strbuf struct strbuf text = { 0 };
+		cleanup_error struct error err = { 0 };
+		const struct tmux_conf settings = { .default_terminal = bad[i], .detach_key = "" };
+		assert_int_equal(tmux_conf_text(&settings, &text, &err), -1);
+		assert_int_equal(err.code, ERROR_CORRUPT);
+		assert_int_equal(text.length, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_setting_is_taken_over),
 		cmocka_unit_test(what_only_tmux_can_judge_is_left),
+		cmocka_unit_test(a_configuration_refuses_what_would_be_another_line),
 		cmocka_unit_test_setup_teardown(the_usual_files_are_read_and_links_followed, set_up,
 						tear_down),
 	};

@@ -209,7 +209,7 @@ static void show_again(void *context)
 	size_t waiting = 0;
 	listing_select(watching->listing, watching->roster);
 	for (size_t i = 0; i < listing->count; i++)
-		waiting += doing_of(&listing->shown[i]->view) == DOING_WAITING;
+		waiting += doing_waits(doing_of(&listing->shown[i]->view));
 	strbuf_addf(&page, "%zu session%s, %zu waiting; q quits\n\n", listing->count,
 		    listing->count == 1 ? "" : "s", waiting);
 	if (listing->count) {

@@ -55,7 +55,8 @@ static void print_counts_json(const struct counts *counts)
 	json_set_int(object, "unknown", (int64_t)counts->doing[DOING_UNKNOWN]);
 	json_set_int(object, "elsewhere", (int64_t)counts->elsewhere);
 	json_set_int(object, "busy", (int64_t)counts->doing[DOING_BUSY]);
-	json_set_int(object, "waiting", (int64_t)counts->doing[DOING_WAITING]);
+	json_set_int(object, "waiting",
+		     (int64_t)(counts->doing[DOING_ASKS] + counts->doing[DOING_WAITING]));
 	json_set_int(object, "idle", (int64_t)counts->doing[DOING_IDLE]);
 	json_set_int(object, "activity_unknown", (int64_t)counts->doing[DOING_RUNNING]);
 	json_set_int(object, "total", (int64_t)counts->total);

@@ -167,7 +167,9 @@ static void add_row(struct table *table, const struct member *member, struct jso
 	const char *cells[] = { member->name,
 				json_get_string(row, "title", NULL),
 				json_get_string(row, "agent", NULL),
-				activity ? activity : json_get_string(row, "status", NULL),
+				json_get_bool(row, "activity_asks", false) ? doing_name(DOING_ASKS)
+				: activity                                 ? activity
+					   : json_get_string(row, "status", NULL),
 				json_get_string(row, "path", NULL),
 				NULL };
 	table_add(table, cells, is_waiting ? TONE_WAITING : TONE_PLAIN);

@@ -99,7 +99,8 @@ static const struct column *column_named(const char *name)
 /* ---- what the user wants ---------------------------------------------------------------------- */
 
 const char *const listing_statuses[LISTING_STATUSES] = {
-	"waiting", "idle", "busy", "running", "starting", "stopping", "stopped", "error", "unknown",
+	"waiting",  "idle",    "busy",  "running", "starting",
+	"stopping", "stopped", "error", "unknown", "asks",
 };
 
 static bool is_status(const char *word)
@@ -176,7 +177,8 @@ static bool is_shown(const struct listing *listing, const struct roster_entry *e
 		return true;
 	const struct facts facts = facts_of(entry);
 	return strvec_contains(&listing->statuses, facts.status) ||
-	       strvec_contains(&listing->statuses, or_empty(facts.activity));
+	       strvec_contains(&listing->statuses, or_empty(facts.activity)) ||
+	       (facts.asks && strvec_contains(&listing->statuses, doing_name(DOING_ASKS)));
 }
 
 static int compare_times(int64_t a, int64_t b)

@@ -91,6 +91,7 @@ void json_write_facts(struct json_writer *writer, const struct facts *facts, boo
 	json_write_string(writer, "agent", facts->agent);
 	json_write_string(writer, "status", is_removed ? "removed" : facts->status);
 	json_write_string(writer, "activity", is_removed ? NULL : facts->activity);
+	json_write_bool(writer, "activity_asks", facts->asks && !is_removed);
 	json_write_bool(writer, "activity_is_old", facts->is_old && !is_removed);
 	json_write_string(writer, "reason", is_removed ? NULL : facts->reason);
 	json_write_bool(writer, "is_undecided", facts->is_undecided);

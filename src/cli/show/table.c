@@ -2,7 +2,6 @@
 #include "cli/show/table.h"
 
 #include "cli/show/layout.h"
-#include "engine/roster/facts.h"
 
 #include <string.h>
 #include <sys/ioctl.h>

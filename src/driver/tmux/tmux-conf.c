@@ -48,6 +48,8 @@ static int add_setting(struct strbuf *buf, const char *before, const char *value
 /* tmux cuts the beginning of the right part: how many wait is at its end on a small terminal. */
 #define OTHERS_TEXT "#{?" IS_BELOW("60") ",#{s/ others*//:" OTHERS "},#{" OTHERS "}}"
 #define LEAVE_TEXT  "#{?" IS_BELOW("50") ",,#{?client_prefix,prefix ,}#{q/h:" DETACH "}: leave}"
+#define WAITS       "#{||:#{==:#{" ACTIVITY "},asks},#{==:#{" ACTIVITY "},waiting}}"
+#define TITLE_TEXT  "#{" TITLE "}#{?" WAITS ", (#{" ACTIVITY "}),}"
 /* A key, where there is room and where it is bound. */
 #define HINT(key, before, behind) \
 	"#{?#{&&:#{!=:" IS_NARROW ",1},#{" key "}}," before "#{q/h:" key "}" behind ",}"
@@ -180,7 +182,7 @@ static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct
  * background, and its colour says nothing. */
 static void add_status_line(struct strbuf *buf)
 {
-	static const enum doing doings[] = { DOING_WAITING, DOING_BUSY, DOING_RUNNING };
+	static const enum doing doings[] = { DOING_ASKS, DOING_WAITING, DOING_BUSY, DOING_RUNNING };
 	strbuf_adds(buf, "set -g status-style 'fg=default,bg=default,reverse'\n"
 			 "set -g status-left-length 200\n"
 			 "set -g status-left '");
@@ -188,7 +190,7 @@ static void add_status_line(struct strbuf *buf)
 		if (doings[i] != DOING_RUNNING)
 			strbuf_addf(buf, "#{?#{==:#{" ACTIVITY "},%s},", doing_name(doings[i]));
 		strbuf_addf(buf, "#{?client_utf8,%s,%s}%s", doing_sign(doings[i], false),
-			    doing_sign(doings[i], true), doings[i] != DOING_RUNNING ? "," : "}}");
+			    doing_sign(doings[i], true), doings[i] != DOING_RUNNING ? "," : "}}}");
 	}
 	strbuf_addf(buf,
 		    " #{=/" TITLE_WIDTH "/…;q/h:" TITLE "}  " GROUP_TEXT "#{?" ACTIVITY
@@ -219,8 +221,7 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -gw window-status-current-format '" WINDOW "'\n"
 			  /* Not expanded again: a title is no format. */
 			  "set -g set-titles on\n"
-			  "set -g set-titles-string '#{" TITLE "}#{?#{==:#{" ACTIVITY
-			  "},waiting}, (waiting),}'\n"
+			  "set -g set-titles-string '" TITLE_TEXT "'\n"
 			  "set -g default-command ''\n");
 	add_status_line(&buf);
 	/* codex asks for keys in this form only; tmux before 3.5 has no other. */

@@ -10,6 +10,7 @@
 #include "engine/place/activityfile.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
+#include "engine/screen/activity.h"
 #include "model/agent/display.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
@@ -35,7 +36,7 @@ struct report {
 	const struct agent *agent; /* of the instance; borrowed from the deck */
 	unsigned meaning;
 	bool has_tasks; /* in the background, whose end it waits for */
-	const char *event, *session_id, *transcript_path, *source, *cwd, *failure;
+	const char *event, *kind, *session_id, *transcript_path, *source, *cwd, *failure;
 	/* whose it is, when the conversation is another instance's; the report's own */
 	struct shared_conversation owned;
 	enum sender_relation relation;
@@ -132,8 +133,12 @@ static void note_activity(const struct instance *instance, const struct report *
 		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;
 		/* What it asks for a permission with comes before a mere notification of that. */
-		if (before != activity || activity != ACTIVITY_WAITING)
+		if (before != activity || activity != ACTIVITY_WAITING) {
 			replace_string(&now.event, report->event);
+			now.asks = activity == ACTIVITY_WAITING &&
+				   (report->kind ||
+				    !activity_may_be_at_prompt(report->agent, report->event));
+		}
 		announced.prompts += report->meaning & MEANS_PROMPT ? 1 : 0;
 	}
 	if (moves)
@@ -505,7 +510,8 @@ static int decode(struct json_object *object, const struct instance *instance,
 					     : naming_is_session_id(report.session_id)))
 		return error_set(err, ERROR_CORRUPT, "the report's %s is not a valid id",
 				 agent->id_key);
-	report.meaning = meaning_of(agent, report.event, member(object, agent->kind_key));
+	report.kind = member(object, agent->kind_key);
+	report.meaning = meaning_of(agent, report.event, report.kind);
 	if (is_start_of_fork(instance, &report)) {
 		report.session_id = known_id(instance);
 		report.transcript_path = NULL;

@@ -67,6 +67,7 @@ void activity_read(const char *directory, struct activity *ret)
 				      &ret->activity);
 	ret->since = since_of(object);
 	ret->is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
+	ret->asks = json_get_bool(object, "asks", false);
 	ret->is_suspended = json_get_bool(object, "suspended", false);
 	ret->has_tasks = json_get_bool(object, "tasks", false);
 	ret->queued = json_get_int(object, "queued", 0);
@@ -99,6 +100,8 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	json_set_string(object, "source", activity->is_seen ? SOURCE_PANE : SOURCE_REPORT);
 	if (activity->is_seen)
 		json_set_string(object, "reported", instance_activity_name(activity->reported));
+	if (activity->asks)
+		json_set_bool(object, "asks", true);
 	if (activity->is_suspended)
 		json_set_bool(object, "suspended", true);
 	if (activity->has_tasks)

@@ -20,6 +20,7 @@ struct activity {
 	int64_t since; /* µs since the Epoch, 0: unknown */
 	/* is_seen: what was reported last */
 	enum instance_activity reported;
+	bool asks;         /* waiting: for the answer to a question, and not only for words */
 	bool is_seen;      /* read from the screen (engine/screen/activity.h), not reported */
 	bool is_suspended; /* is_seen: its user has suspended it (Ctrl-Z) */
 	char *event;       /* name of the event that was reported last, or NULL */

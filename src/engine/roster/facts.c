@@ -1,38 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/roster/facts.h"
 
-static enum doing doing_of_running(enum instance_activity activity)
-{
-	switch (activity) {
-	case ACTIVITY_WAITING:
-		return DOING_WAITING;
-	case ACTIVITY_BUSY:
-		return DOING_BUSY;
-	case ACTIVITY_IDLE:
-		return DOING_IDLE;
-	default:
-		return DOING_RUNNING;
-	}
-}
-
-enum doing doing_of(const struct view *view)
-{
-	if (view->is_silent)
-		return DOING_UNKNOWN;
-	switch (view->state) {
-	case STATE_RUNNING:
-		return doing_of_running(view->activity);
-	case STATE_STARTING:
-		return DOING_STARTING;
-	case STATE_STOPPING:
-		return DOING_STOPPING;
-	case STATE_ERROR:
-		return DOING_ERROR;
-	default:
-		return DOING_STOPPED;
-	}
-}
-
 static unsigned marks_of(const struct roster_entry *entry)
 {
 	const struct store_row *row = &entry->row;
@@ -85,6 +53,7 @@ struct facts facts_of(const struct roster_entry *entry)
 		.activity = state_is_running(view->state) && !view->is_silent
 				    ? instance_activity_name(view->activity)
 				    : NULL,
+		.asks = view->asks && doing_of(view) == DOING_ASKS,
 		.reason = view->reason,
 		.move = row->move == MOVE_NONE ? NULL : move_state_words[row->move],
 		.move_host = row->move_host,

@@ -11,4 +11,3 @@
 struct facts facts_of(const struct roster_entry *entry);
 /* Borrowed likewise. */
 struct attention facts_attention(const struct roster_entry *entry);
-enum doing doing_of(const struct view *view);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/roster/next.h"
 
-#include "engine/roster/facts.h"
-
 #include <string.h>
 
 static bool waits(const struct roster_entry *entry)
 {
-	return doing_of(&entry->view) == DOING_WAITING;
+	return doing_waits(doing_of(&entry->view));
 }
 
 static bool is_before(const struct roster_entry *a, const struct roster_entry *b)

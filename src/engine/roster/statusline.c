@@ -9,37 +9,33 @@
 /* Each further time there was a change meanwhile. */
 enum { SHOW_MOST = 16 };
 
-static const char *activity_text(enum instance_activity activity)
-{
-	return activity == ACTIVITY_UNKNOWN ? "" : instance_activity_name(activity);
-}
-
 struct looked {
-	enum instance_activity *activities; /* of each row */
-	unsigned waiting;                   /* how many of them wait */
+	enum doing *doings; /* of each row; DOING_COUNT: that is not known */
+	unsigned waiting;   /* how many of them wait */
 };
 
 static void looked_free(struct looked *looked)
 {
-	free(looked->activities);
+	free(looked->doings);
 }
 
 static void look_at_all(const struct store_rows *rows, struct looked *ret)
 {
-	ret->activities = xcalloc(rows->count + 1, sizeof(*ret->activities));
+	ret->doings = xcalloc(rows->count + 1, sizeof(*ret->doings));
 	for (size_t i = 0; i < rows->count; i++) {
 		cleanup_view struct view view = view_of(&rows->rows[i]);
-		if (state_is_running(view.state) && !view.is_silent)
-			ret->activities[i] = view.activity;
-		ret->waiting += ret->activities[i] == ACTIVITY_WAITING;
+		const bool is_known = state_is_running(view.state) && !view.is_silent &&
+				      view.activity != ACTIVITY_UNKNOWN;
+		ret->doings[i] = is_known ? doing_of(&view) : DOING_COUNT;
+		ret->waiting += doing_waits(ret->doings[i]);
 	}
 }
 
 static struct terminal_status status_at(const struct looked *looked, size_t i)
 {
-	const bool waits = looked->activities[i] == ACTIVITY_WAITING;
-	return (struct terminal_status){ activity_text(looked->activities[i]),
-					 looked->waiting - waits };
+	const enum doing doing = looked->doings[i];
+	return (struct terminal_status){ doing == DOING_COUNT ? "" : doing_name(doing),
+					 looked->waiting - doing_waits(doing) };
 }
 
 enum instance_activity statusline_activity(const char *run_directory)
@@ -91,12 +87,12 @@ static bool show_changes(struct store *store, const char *only, struct strbuf *l
 	for (size_t i = 0; i < rows.count; i++) {
 		if (!is_meant(&rows.rows[i], only))
 			continue;
-		if (!looked.activities)
+		if (!looked.doings)
 			look_at_all(&rows, &looked);
 		const struct terminal_status status = status_at(&looked, i);
 		strbuf_addf(&text, "%s %s %u\n", rows.rows[i].base, status.activity, status.others);
 	}
-	if (!looked.activities || streq(strbuf_text(&text), strbuf_text(last)))
+	if (!looked.doings || streq(strbuf_text(&text), strbuf_text(last)))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct store_row *row = &rows.rows[i];

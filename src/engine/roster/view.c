@@ -11,6 +11,38 @@ const char *view_status(const struct view *view)
 	return view->is_silent ? "unknown" : instance_state_name(view->state);
 }
 
+static enum doing doing_of_running(const struct view *view)
+{
+	switch (view->activity) {
+	case ACTIVITY_WAITING:
+		return view->asks ? DOING_ASKS : DOING_WAITING;
+	case ACTIVITY_BUSY:
+		return DOING_BUSY;
+	case ACTIVITY_IDLE:
+		return DOING_IDLE;
+	default:
+		return DOING_RUNNING;
+	}
+}
+
+enum doing doing_of(const struct view *view)
+{
+	if (view->is_silent)
+		return DOING_UNKNOWN;
+	switch (view->state) {
+	case STATE_RUNNING:
+		return doing_of_running(view);
+	case STATE_STARTING:
+		return DOING_STARTING;
+	case STATE_STOPPING:
+		return DOING_STOPPING;
+	case STATE_ERROR:
+		return DOING_ERROR;
+	default:
+		return DOING_STOPPED;
+	}
+}
+
 bool view_asks_first(const struct store_row *row, const struct view *view)
 {
 	return row->ending == ENDING_UNDECIDED || row->ending == ENDING_KEPT ||
@@ -118,6 +150,7 @@ struct view view_of(const struct store_row *row)
 	activity_read(row->run.directory, &activity);
 	cleanup_free char *shared = shared_conversation_text(&row->shared);
 	view.activity = activity.activity;
+	view.asks = activity.asks;
 	view.activity_since = activity.since;
 	if (activity.is_suspended)
 		note(&view, VIEW_SUSPENDED,

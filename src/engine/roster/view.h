@@ -10,6 +10,7 @@
 
 #include "engine/deck/deck.h"
 #include "engine/place/alive.h"
+#include "model/session/facts.h"
 #include "model/session/state.h"
 
 /* What the reason of a view is about. */
@@ -30,6 +31,7 @@ struct view {
 	bool is_silent;
 	enum view_note note;
 	enum instance_activity activity;
+	bool asks; /* waiting: for the answer to a question */
 	int64_t activity_since;
 	/* the activity may be another one since more than 5 s (engine/screen/activity.h) */
 	bool is_old;
@@ -44,6 +46,8 @@ struct view view_of(const struct store_row *row);
 
 /* The word for it: the state's name, or "unknown".  Static. */
 const char *view_status(const struct view *view);
+
+enum doing doing_of(const struct view *view);
 
 /* May a start ask its user something: what becomes of its work, or of another process that has its
  * conversation open? */

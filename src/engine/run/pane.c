@@ -106,6 +106,7 @@ static void show_as_waiting(const struct operation *operation, bool waits)
 	const enum instance_activity before = statusline_activity(instance->run.directory);
 	const struct activity activity = {
 		.activity = waits ? ACTIVITY_WAITING : ACTIVITY_UNKNOWN,
+		.asks = waits,
 		.since = clock_wall_us(),
 	};
 	(void)activityfile_write(instance->run.directory, &activity, &(struct announced){ 0 },

@@ -30,12 +30,11 @@ static bool is_reported(const struct activity *activity)
 	return activity->activity != ACTIVITY_UNKNOWN && !activity->is_seen;
 }
 
-/* Such an event has kinds, and may say that the agent waits at its prompt: the box is no answer. */
-static bool may_wait_at_prompt(const struct agent *agent, const struct activity *now)
+bool activity_may_be_at_prompt(const struct agent *agent, const char *event)
 {
-	cleanup_free char *kinds = xasprintf("%s:", or_empty(now->event));
+	cleanup_free char *kinds = xasprintf("%s:", or_empty(event));
 	for (size_t i = 0; i < agent->report_idle.count; i++)
-		if (now->event && starts_with(agent->report_idle.items[i], kinds))
+		if (event && starts_with(agent->report_idle.items[i], kinds))
 			return true;
 	return false;
 }
@@ -48,7 +47,7 @@ static bool counts_more(const struct agent *agent, const struct activity *now,
 	if (seen == ACTIVITY_UNKNOWN && (is_reported(now) || agent_reports(agent)))
 		return false;
 	if (is_reported(now) && now->activity == ACTIVITY_WAITING && seen == ACTIVITY_IDLE &&
-	    may_wait_at_prompt(agent, now))
+	    activity_may_be_at_prompt(agent, now->event)) /* the box is no answer */
 		return false;
 	/* An unchanged activity is not written, so that no watcher wakes up. */
 	return now->activity != seen;
@@ -150,6 +149,7 @@ static void store_seen(const struct agent *agent, const char *directory, const s
 		now.reported = now.activity;
 	now.activity = seen->activity;
 	now.is_suspended = seen->is_suspended;
+	now.asks = seen->activity == ACTIVITY_WAITING && !seen->is_suspended;
 	now.is_seen = true;
 	now.has_tasks = false;
 	/* The failure is shown for as long as nothing else happens. */

@@ -17,6 +17,10 @@
 
 #include "engine/deck/deck.h"
 
+/* Such an event has kinds, and without one it may say that the agent waits at its prompt. */
+struct agent;
+bool activity_may_be_at_prompt(const struct agent *agent, const char *event);
+
 /* Can a look at its screen change what is known? */
 bool activity_can_change(struct deck *deck, const struct store_row *row);
 

@@ -184,7 +184,7 @@ static void note_answered(const struct recipient *to, enum permit_answer answer)
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
 	now.reported = ACTIVITY_WAITING;
-	now.is_suspended = false;
+	now.is_suspended = now.asks = false;
 	now.activity = answer == PERMIT_APPROVE ? ACTIVITY_BUSY : ACTIVITY_IDLE;
 	now.is_seen = answer == PERMIT_APPROVE;
 	now.since = clock_wall_us();

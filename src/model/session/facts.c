@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+bool doing_waits(enum doing doing)
+{
+	return doing == DOING_ASKS || doing == DOING_WAITING;
+}
+
 bool doing_needs_user(enum doing doing)
 {
 	return doing <= DOING_UNKNOWN;
@@ -26,6 +31,8 @@ static bool read_doing(const struct json_object *object, enum doing *ret)
 	size_t doing = 0;
 	while (doing < DOING_COUNT && !streq(doing_name((enum doing)doing), word))
 		doing++;
+	if (doing == DOING_WAITING && json_get_bool(object, "activity_asks", false))
+		doing = DOING_ASKS;
 	*ret = (enum doing)doing;
 	return doing < DOING_COUNT;
 }

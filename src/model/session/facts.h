@@ -18,7 +18,8 @@ struct session_key {
 
 /* What a session is doing, the most urgent first. */
 enum doing {
-	DOING_WAITING,
+	DOING_ASKS,    /* a permission, a choice: its screen shows the question */
+	DOING_WAITING, /* for its next words, as far as is known */
 	DOING_ERROR,
 	DOING_UNKNOWN, /* its server does not answer */
 	DOING_BUSY,
@@ -33,6 +34,8 @@ enum doing {
 const char *doing_name(enum doing doing);
 /* Does its agent live, as far as is known? */
 bool doing_is_alive(enum doing doing);
+/* Does it wait for its user, in whatever way? */
+bool doing_waits(enum doing doing);
 /* Does it need its user, as far as this tells? */
 bool doing_needs_user(enum doing doing);
 
@@ -76,6 +79,7 @@ struct facts {
 	enum doing doing;
 	enum instance_state state; /* as far as is known */
 	unsigned marks;
+	bool asks;         /* activity "waiting": for the answer to a question */
 	bool is_desired;   /* it should run */
 	bool is_old;       /* the activity may have changed */
 	bool is_undecided; /* its user is to say what becomes of what it has left */

@@ -11,6 +11,7 @@ static const struct {
 	const char *word, *sign, *plain, *phrase;
 	enum tone tone;
 } states[DOING_COUNT] = {
+	[DOING_ASKS] = { "asks", "?", "?", "asks you", TONE_WAITING },
 	[DOING_WAITING] = { "waiting", "?", "?", "waits for you", TONE_WAITING },
 	[DOING_ERROR] = { "error", "!", "!", "is in error: it should run", TONE_ERROR },
 	[DOING_UNKNOWN] = { "unknown", "~", "~", "does not answer", TONE_WARNING },

@@ -111,24 +111,36 @@ static char *count_text(const struct list_counts *counts, enum doing doing)
 		     : xstrdup("");
 }
 
+/* The columns of those that need the user. */
+static size_t width_of_needy(const struct list_counts *counts)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < DOING_COUNT && doing_needs_user((enum doing)i); i++) {
+		cleanup_free char *text = count_text(counts, (enum doing)i);
+		width += *text ? COUNT_GAP + term_width(text) : 0;
+	}
+	return width;
+}
+
 static void draw_header(const struct ui *ui)
 {
-	const struct list_counts counts = list_counts(ui->list);
+	struct list_counts counts = list_counts(ui->list);
 	const size_t width = term_columns();
 	cleanup_free char *chosen = list_chosen(ui->list)
 					    ? xasprintf("  %zu chosen", list_chosen(ui->list))
 					    : xstrdup("");
 	/* Show whole how many need the user, and shorten the rest. */
-	size_t needed = term_width(chosen);
-	for (size_t i = 0; i < DOING_COUNT && doing_needs_user((enum doing)i); i++) {
-		cleanup_free char *text = count_text(&counts, (enum doing)i);
-		needed += *text ? COUNT_GAP + term_width(text) : 0;
+	cleanup_free char *least = header_text(ui, true);
+	if (term_width(least) + term_width(chosen) + width_of_needy(&counts) > width) {
+		counts.doing[DOING_WAITING] += counts.doing[DOING_ASKS];
+		counts.doing[DOING_ASKS] = 0;
 	}
+	const size_t needed = term_width(chosen) + width_of_needy(&counts);
 	cleanup_free char *text = header_text(ui, false);
 	cleanup_free char *filter = filter_text(ui);
 	if (term_width(text) + term_width(filter) + needed > width) {
 		free(text);
-		text = header_text(ui, true);
+		text = TAKE_PTR(least);
 	}
 	size_t column = term_put(0, 0, width, TONE_HEADER, text);
 	if (column + needed < width)
@@ -211,14 +223,16 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 {
 	const struct item *selected = list_selected(ui->list);
 	const struct item *item = selected;
-	const size_t width = term_columns(), waiting = list_counts(ui->list).doing[DOING_WAITING];
+	const size_t width = term_columns();
+	const struct list_counts counts = list_counts(ui->list);
+	const size_t waiting = counts.doing[DOING_ASKS] + counts.doing[DOING_WAITING];
 	char since[CLOCK_TEXT_SIZE];
 	cleanup_free char *host = host_text(ui, now_us);
 	if (host) {
 		draw_told(host, row, TONE_WARNING);
 		return;
 	}
-	if (waiting && (!item || (item->doing != DOING_WAITING && !*item->reason)))
+	if (waiting && (!item || (!doing_waits(item->doing) && !*item->reason)))
 		item = list_longest_waiting(ui->list);
 	if (!item)
 		return;
@@ -226,7 +240,7 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 		draw_told(item->reason, row, TONE_ERROR);
 		return;
 	}
-	if (item->doing != DOING_WAITING) {
+	if (!doing_waits(item->doing)) {
 		term_put(row, 0, width, TONE_FAINT, *item->reason ? item->reason : item->directory);
 		return;
 	}
@@ -234,8 +248,8 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 	cleanup_free char *of = waiting > 1 ? xasprintf(", %zu of %zu",
 							place_in_line(ui->list, item), waiting)
 					    : xstrdup("");
-	cleanup_free char *text = xasprintf("%s %s %s%s%s%s%s%s", draw_sign(DOING_WAITING),
-					    item->title, doing_phrase(DOING_WAITING),
+	cleanup_free char *text = xasprintf("%s %s %s%s%s%s%s%s", draw_sign(item->doing),
+					    item->title, doing_phrase(item->doing),
 					    *since ? " since " : "", since, of,
 					    *item->reason ? ": " : "", item->reason);
 	term_put(row, 0, width, TONE_WAITING, text);
@@ -252,8 +266,7 @@ static void draw_recipient(const struct ui *ui, size_t row)
 	cleanup_free char *text = xasprintf("%s You type for %s (%s)%s%s", draw_sign(item->doing),
 					    item->title, doing_name(item->doing),
 					    *item->reason ? ": " : "", item->reason);
-	term_put(row, 0, term_columns(), item->doing == DOING_WAITING ? TONE_WAITING : TONE_KEY,
-		 text);
+	term_put(row, 0, term_columns(), doing_waits(item->doing) ? TONE_WAITING : TONE_KEY, text);
 }
 
 static void draw_news(const struct ui *ui, size_t row, int64_t now_us)
@@ -345,6 +358,7 @@ static const struct line_keys *keys_of_line(const struct ui *ui)
 	if (!item)
 		return group_keys;
 	switch (item->doing) {
+	case DOING_ASKS:
 	case DOING_WAITING:
 		return waiting_keys;
 	case DOING_ERROR:

@@ -138,8 +138,10 @@ static void add_entries(struct help *help, const char *heading, const struct hel
 static void add_signs(struct help *help)
 {
 	help->heading = "Signs";
-	for (enum doing doing = 0; doing < DOING_COUNT; doing++)
-		add_text(help, draw_sign(doing), doing_phrase(doing));
+	/* One that asks has the sign of one that waits. */
+	for (enum doing doing = DOING_WAITING; doing < DOING_COUNT; doing++)
+		add_text(help, draw_sign(doing),
+			 doing == DOING_WAITING ? "asks you, or waits" : doing_phrase(doing));
 }
 
 /* All from this action on, before another one. */

@@ -161,15 +161,17 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 	put_cell(row, &column, columns->cpu, TONE_PLAIN, cpu_text(item->cpu, text, sizeof(text)));
 }
 
-/* How many do what, by their signs in their colours, at the end of the row: "2? 1! 7o". */
+/* How many do what, by their signs in their colours, at the end of the row: "2? 1! 7o".  Those who
+ * ask and those who wait have one sign. */
 static void draw_counts(size_t row, size_t from, size_t width, const size_t doing[DOING_COUNT])
 {
 	size_t column = width;
-	for (size_t i = DOING_COUNT; i-- > 0;) {
+	for (size_t i = DOING_COUNT; i-- > DOING_WAITING;) {
 		char text[32];
-		if (!doing[i])
+		const size_t count = doing[i] + (i == DOING_WAITING ? doing[DOING_ASKS] : 0);
+		if (!count)
 			continue;
-		(void)snprintf(text, sizeof(text), "%zu%s", doing[i], draw_sign((enum doing)i));
+		(void)snprintf(text, sizeof(text), "%zu%s", count, draw_sign((enum doing)i));
 		const size_t length = term_width(text);
 		if (column < from + length + GAP)
 			return;

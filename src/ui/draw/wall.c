@@ -76,9 +76,10 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 		{ ACTION_ATTACH, "attach" },   { ACTION_NEXT_WAITING, "next" },
 	};
 	const size_t width = term_columns();
-	const size_t waiting = list_counts(ui->list).doing[DOING_WAITING];
+	const struct list_counts counts = list_counts(ui->list);
+	const size_t waiting = counts.doing[DOING_ASKS] + counts.doing[DOING_WAITING];
 	const struct item *item = list_selected(ui->list);
-	const bool waits = item && item->doing == DOING_WAITING;
+	const bool waits = item && doing_waits(item->doing);
 	cleanup_strbuf struct strbuf text = { 0 };
 	if (ui->mode == MODE_LOOKING || ui->message) {
 		const enum tone tone = ui->mode == MODE_LOOKING ? TONE_WARNING

@@ -159,5 +159,5 @@ void list_tell_host(struct list *list, size_t host, enum host_condition conditio
 
 bool item_waits(const struct item *item)
 {
-	return item->doing == DOING_WAITING && !item->is_away && !item->is_twin;
+	return doing_waits(item->doing) && !item->is_away && !item->is_twin;
 }
