@@ -1615,6 +1615,11 @@ case_the_list_on_a_terminal_has_who_needs_you_first() {
 			fail "$width: not in this order: $(screen)"
 		[[ $(screen | sed -n 7p) == *'ended and should run'* ]] || fail "$width: a session has two lines: $(screen)"
 	done
+	# where all do not fit, those that are stopped do not scroll them away
+	open 80 8 agentdeck list
+	await '^2 stopped sessions are not shown: agentdeck list --status stopped shows them\.$' && await 'ended: 0' && await '^\? docs'
+	open 80 8 agentdeck list --status stopped
+	await '^. solo' && await 'ended: 0'
 	printf 'ascii = true\n' >>"$home/deck/config.toml"
 	open 80 20 agentdeck status
 	await '^\? 1 waiting, ! 1 error, = 1 idle, \. 2 stopped, 5 in all$'

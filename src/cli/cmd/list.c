@@ -13,6 +13,7 @@
 #include "model/session/naming.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,7 +93,19 @@ static bool other_profiles_have_some(const struct app *app)
 	return false;
 }
 
-static void print_table(const struct app *app, const struct listing *listing, bool has_sessions)
+/* How many sessions the terminal has rows for, below the headings and above what follows. */
+static size_t rows_for_sessions(const struct listing *listing)
+{
+	enum { ROWS_FOR_OTHERS = 4 };
+	struct winsize size = { 0 };
+	const bool may_fold = listing->is_for_eyes && listing->order == LISTING_BY_CREATION &&
+			      !listing->statuses.count;
+	if (!may_fold || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row)
+		return SIZE_MAX;
+	return size.ws_row > ROWS_FOR_OTHERS ? size.ws_row - ROWS_FOR_OTHERS : 1;
+}
+
+static void print_table(const struct app *app, struct listing *listing, bool has_sessions)
 {
 	const struct options *given = app->options;
 	if (!has_sessions && other_profiles_have_some(app)) {
@@ -113,11 +126,18 @@ static void print_table(const struct app *app, const struct listing *listing, bo
 		printf("No session matches.\n");
 		return;
 	}
-	cleanup_table struct table *table = listing_table(listing, app);
-	if (given->whole)
-		table_print_whole(table);
-	else
-		table_print(table);
+	const size_t folded = listing_fold(listing, rows_for_sessions(listing));
+	if (listing->count) {
+		cleanup_table struct table *table = listing_table(listing, app);
+		if (given->whole)
+			table_print_whole(table);
+		else
+			table_print(table);
+	}
+	if (folded)
+		printf("%zu stopped %s not shown: agentdeck list --status stopped shows %s.\n",
+		       folded, folded == 1 ? "session is" : "sessions are",
+		       folded == 1 ? "it" : "them");
 }
 
 /* The local time of the last boot: "09:14", with its date if that was another day. */

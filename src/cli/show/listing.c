@@ -257,6 +257,20 @@ void listing_select(struct listing *listing, const struct roster *roster)
 			&listing->order);
 }
 
+size_t listing_fold(struct listing *listing, size_t most)
+{
+	const size_t all = listing->count;
+	if (all <= most)
+		return 0;
+	listing->count = 0;
+	for (size_t i = 0; i < all; i++) {
+		const struct attention attention = facts_attention(listing->shown[i]);
+		if (attention.doing != DOING_STOPPED || attention_is_needed(&attention))
+			listing->shown[listing->count++] = listing->shown[i];
+	}
+	return all - listing->count;
+}
+
 /* ---- the table -------------------------------------------------------------------------------- */
 
 /* Without work, and without a container of two sessions, these columns say nothing new. */
