@@ -313,8 +313,11 @@ static enum screen_event converse(struct demo_session *session, const char *prom
 		size_t turns = session->dialogue.count;
 		event = screen_ask(&session->screen, told ? -1 : session->idle_ms, &line);
 		if (event == SCREEN_IDLE) {
-			report(session, "Notification", "message",
-			       "agentdeck-demo-agent is waiting for your input", HOOK_MS);
+			report(session, "Notification",
+			       session->idle_kind ? "notification_type" : "message",
+			       session->idle_kind
+				       ?: "agentdeck-demo-agent is waiting for your input",
+			       HOOK_MS);
 			told = true;
 		} else if (event == SCREEN_DONE) {
 			event = obey(session, line);

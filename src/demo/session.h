@@ -20,6 +20,7 @@ struct demo_session {
 	/* The command line without conversation and prompt.  Owned; strvec_clear(). */
 	struct strvec argv;
 	int think_ms, idle_ms, run_ms;
+	const char *idle_kind; /* NULL: the notification has none, and says that it waits */
 	/* A prompt that waits for the end of a turn is reported before that end, and not again: as
 	 * by claude 2.1.330, which so reports that it is idle while it works on it. */
 	bool reports_queue;

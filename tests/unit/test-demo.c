@@ -35,6 +35,7 @@ static const char *const variables[] = {
 	"AGENTDECK_DEMO_START_DELAY_MS", "AGENTDECK_DEMO_NO_REPORT",
 	"AGENTDECK_DEMO_IGNORE_SIGNALS", "AGENTDECK_DEMO_LEAVE_CHILD",
 	"AGENTDECK_DEMO_LATE_TURNS",     "AGENTDECK_DEMO_FORK_AS_PARENT",
+	"AGENTDECK_DEMO_IDLE_KIND",      "AGENTDECK_DEMO_OWN_DIRECTORY",
 	"CLAUDE_CODE_CHILD_SESSION",     "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE",
 };
 
@@ -677,7 +678,7 @@ static void clear_rotates_the_id_and_says_so(void **state UNUSED)
 	       "-p", "--resume", ID_1, "x");
 }
 
-static void waiting_is_reported_once(void **state UNUSED)
+static void check_notification(const char *key, const char *expected)
 {
 	cleanup_free char *settings = settings_path();
 	setenv("AGENTDECK_DEMO_IDLE_MS", "1", 1);
@@ -692,10 +693,20 @@ static void waiting_is_reported_once(void **state UNUSED)
 	}
 	type(&terminal, "\004");
 	assert_int_equal(finish(&terminal), 0);
-	cleanup_free char *events = told("message");
-	assert_string_equal(events, "SessionStart\nUserPromptSubmit\nStop\n"
-				    "Notification=agentdeck-demo-agent is waiting for your input\n"
-				    "SessionEnd\n");
+	cleanup_free char *events = told(key),
+			  *end = xasprintf("\nStop\nNotification=%s\nSessionEnd\n", expected);
+	assert_true(ends_with(events, end));
+}
+
+static void waiting_is_reported_once(void **state UNUSED)
+{
+	check_notification("message", "agentdeck-demo-agent is waiting for your input");
+}
+
+static void idleness_is_reported_as_claude_does_it(void **state UNUSED)
+{
+	setenv("AGENTDECK_DEMO_IDLE_KIND", "idle_prompt", 1);
+	check_notification("notification_type", "idle_prompt");
 }
 
 static void a_restart_in_place_keeps_the_process_and_a_conversation_with_turns(void **state UNUSED)
@@ -965,6 +976,7 @@ int main(void)
 		scratch_test(fork_is_reported_as_either_version_of_claude_does),
 		scratch_test(clear_rotates_the_id_and_says_so),
 		scratch_test(waiting_is_reported_once),
+		scratch_test(idleness_is_reported_as_claude_does_it),
 		scratch_test(a_restart_in_place_keeps_the_process_and_a_conversation_with_turns),
 		scratch_test(agents_inside_of_it_are_told_of_as_well),
 		scratch_test(matcher_chooses_the_sources),
