@@ -170,6 +170,20 @@ static const char long_refusal[] =
 	"c Ctrl-U 'a/日本語の長い名前/שלום-עולם/" X50 X50 X50 X50 "/" Y40 Y40 "/ Up Ctrl-U " \
 	"'work/グループ Down Down 'demo Down 'שלום Space '日本語 Left Left"
 
+/* The same screen on each kind of terminal, and in each theme. */
+#define STYLES(name, typed)                                                                \
+	{ name "-8", typed, { 80, 20 }, .how = STYLED, .kind = FACE_8 },                   \
+		{ name "-16", typed, { 80, 20 }, .how = STYLED, .kind = FACE_16 },         \
+		{ name "-256", typed, { 80, 20 }, .how = STYLED },                         \
+		{ name "-true",      typed,                                                \
+		  { 80, 20 },        .how = STYLED,                                        \
+		  .kind = FACE_TRUE, .theme = THEME_COLOR_BLIND },                         \
+		{ name "-none", typed, { 80, 20 }, .how = STYLED, .kind = FACE_NO_COLOR }, \
+		{ name "-dark", typed, { 80, 20 }, .how = STYLED, .theme = THEME_DARK },   \
+	{                                                                                  \
+		name "-light", typed, { 80, 20 }, .how = STYLED, .theme = THEME_LIGHT      \
+	}
+
 static const struct screen screens[] = {
 	{ "list-80x24", "", .size = { 80, 24 } },
 	{ "list-120x35", "", .size = { 120, 35 } },
@@ -199,6 +213,10 @@ static const struct screen screens[] = {
 	  .how = STYLED,
 	  .kind = FACE_TRUE,
 	  .theme = THEME_COLOR_BLIND },
+
+	STYLES("styled-form", "c Down Right"),
+	STYLES("styled-permission", "A"),
+	STYLES("styled-help", "?"),
 
 	{ "picker-76x20", "", { 76, 20 }, .how = PICKER },
 	/* What a popup of 76x20 has inside its border. */
