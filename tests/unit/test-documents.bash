@@ -8,7 +8,8 @@
 #
 # It runs those of docs/tutorial.md and docs/how-to.md in their order, in a scratch home, the latter with
 # the demo agent in place of claude. It names the lines that it leaves out, and what runs them instead. Of
-# the lines in the other documents and in README.md it lets agentdeck check the command line. Each link,
+# the lines in the other documents and in README.md it lets agentdeck check the command line. What docs/how-to.md
+# gives to prompts, tmux and VS Code runs without starship, powerlevel10k and VS Code. Each link,
 # and each document that our files name, is there.
 #
 # EXIT STATUS
@@ -24,7 +25,7 @@ programs=$(dirname "$(command -v agentdeck)")
 [[ -x $programs/agentdeck-assess ]] || { echo "skipped: no agentdeck-assess"; exit 77; }
 root=$(mktemp -d /tmp/agentdeck-documents-XXXXXX) || exit
 failures=0 count=0
-trap 'agentdeck stop --all -q >/dev/null 2>&1; agentdeck -p private stop --all -q >/dev/null 2>&1; rm -rf "$root"' EXIT
+trap 'tmux -S "$root/tmux" kill-server 2>/dev/null; agentdeck stop --all -q >/dev/null 2>&1; agentdeck -p private stop --all -q >/dev/null 2>&1; rm -rf "$root"' EXIT
 
 fail() {
 	echo "FAILED $*"
@@ -146,6 +147,69 @@ done < <(for file in "$tree"/README.md "$tree"/docs/*.md; do
 	} | sed "s|^|$file:|"
 done)
 ((checked >= 80)) || fail "only $checked command lines"
+
+# --- prompts and editors of docs/how-to.md -----------------------------------------------------------------
+
+# What the text puts into a file, whose name follows the three signs.
+recipe() {	# FILE
+	sed -n "/^\`\`\`[a-z]* ${1//\//\\/}\$/,/^\`\`\`\$/p" "$tree/docs/how-to.md" | sed '/^```/d'
+}
+
+# What powerlevel10k would show: it defines p10k, and calls the function for each prompt.
+powerlevel_shows() {
+	local shell
+	shell=$(command -v zsh bash | head -n 1)
+	# shellcheck disable=SC2088 # the name is in the text so
+	recipe '~/.p10k.zsh' >"$root/p10k"
+	# shellcheck disable=SC2016 # the shell expands it
+	"$shell" -c 'p10k() { printf "%s|" "$@"; }; . "$1"; prompt_agentdeck; echo "${POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS[@]}"' sh "$root/p10k"
+}
+
+starship() {	# KEY: its command
+	# shellcheck disable=SC2088 # the name is in the text so
+	recipe '~/.config/starship.toml' | sed -n "s/^$1 = \"\(.*\)\"\$/\1/p"
+}
+
+# What tmux runs for its status line, in the environment of its server. Only a terminal shows the line itself.
+tmux_shows() {
+	local line
+	line=$(tmux -S "$root/tmux" show-options -gv status-right)
+	[[ $line == *'#('*')'* ]] || return
+	line=${line#*'#('}
+	tmux -S "$root/tmux" run-shell "${line%%')'*} >'$root/shown'" && cat "$root/shown"
+}
+
+recipes_work() {
+	local before=$failures
+	agentdeck stop --all -q >/dev/null 2>&1
+	agentdeck remove --all -f >/dev/null 2>&1
+	sh -c "$(starship when)" >/dev/null 2>&1 && fail "recipes_work: starship shows a session where none waits"
+	[[ $(powerlevel_shows) == agentdeck ]] || fail "recipes_work: powerlevel10k shows $(powerlevel_shows) where none waits"
+	agentdeck launch "$HOME/src/api" -t asks --agent demo >"$root/out" 2>&1 || fail "recipes_work: $(<"$root/out")"
+	agentdeck send asks '/run make' >"$root/out" 2>&1 || fail "recipes_work: $(<"$root/out")"
+	agentdeck status --wait waiting --timeout 60 asks >"$root/out" 2>&1 || fail "recipes_work: $(<"$root/out")"
+	sh -c "$(starship when)" >/dev/null 2>&1 || fail "recipes_work: starship shows nothing"
+	[[ $(sh -c "$(starship command)") == '1 asks, 1 in all' ]] || fail "recipes_work: starship: $(sh -c "$(starship command)")"
+	[[ $(powerlevel_shows) == 'segment|-f|magenta|-t|1 asks, 1 in all|agentdeck' ]] ||
+		fail "recipes_work: powerlevel10k: $(powerlevel_shows)"
+
+	# shellcheck disable=SC2088 # the name is in the text so
+	recipe '~/.tmux.conf' >"$root/tmux.conf"
+	tmux -S "$root/tmux" -f /dev/null new-session -d
+	tmux -S "$root/tmux" source-file "$root/tmux.conf" || fail "recipes_work: tmux refuses it"
+	[[ $(tmux_shows) == '1 asks, 1 in all' ]] || fail "recipes_work: tmux: $(tmux_shows)"
+	tmux -S "$root/tmux" kill-server
+
+	recipe .vscode/tasks.json | python3 -c 'import json, sys
+for task in json.load(sys.stdin)["tasks"]:
+    print(task["command"], *task["args"])' >"$root/tasks" || fail "recipes_work: tasks.json is not JSON"
+	while read -r line; do
+		check_line "docs/how-to.md, tasks.json" "$line"
+	done <"$root/tasks"
+	[[ $(wc -l <"$root/tasks") == 3 ]] || fail "recipes_work: tasks: $(<"$root/tasks")"
+	[[ $failures != "$before" ]] || echo "ok recipes_work"
+}
+recipes_work
 
 # --- pages ----------------------------------------------------------------------------------------------
 
