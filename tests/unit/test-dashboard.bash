@@ -1618,6 +1618,13 @@ case_the_list_on_a_terminal_has_who_needs_you_first() {
 	# where all do not fit, those that are stopped do not scroll them away
 	open 80 8 agentdeck list
 	await '^2 stopped sessions are not shown: agentdeck list --status stopped shows them\.$' && await 'ended: 0' && await '^\? docs'
+	# a group is what was asked for
+	deck session set solo group old
+	deck session set docs group old
+	open 80 5 agentdeck list -g old
+	await '^. solo' && await 'ended: 0'
+	deck session set solo group ''
+	deck session set docs group ''
 	open 80 8 agentdeck list --status stopped
 	await '^. solo' && await 'ended: 0'
 	printf 'ascii = true\n' >>"$home/deck/config.toml"

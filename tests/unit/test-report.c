@@ -284,6 +284,8 @@ static void events_tell_what_the_agent_does(void **state)
 		{ START(OLD, "startup"), ACTIVITY_IDLE, 0, false },
 		{ EVENT("UserPromptSubmit", OLD, ""), ACTIVITY_BUSY, 1, false },
 		{ EVENT("Notification", OLD, ""), ACTIVITY_WAITING, 1, false },
+		/* A task in the background asks while the agent waits for words. */
+		{ EVENT("PermissionRequest", OLD, ""), ACTIVITY_WAITING, 1, true },
 		{ EVENT("PostToolUse", OLD, ""), ACTIVITY_BUSY, 1, false },
 		{ EVENT("NoSuchEvent", OLD, ""), ACTIVITY_BUSY, 1, false },
 		{ EVENT("Notification", OLD, ",\"notification_type\":\"permission_prompt\""),

@@ -99,7 +99,7 @@ static size_t rows_for_sessions(const struct listing *listing)
 	enum { ROWS_FOR_OTHERS = 4 };
 	struct winsize size = { 0 };
 	const bool may_fold = listing->is_for_eyes && listing->order == LISTING_BY_CREATION &&
-			      !listing->statuses.count;
+			      !listing->statuses.count && !listing->group;
 	if (!may_fold || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row)
 		return SIZE_MAX;
 	return size.ws_row > ROWS_FOR_OTHERS ? size.ws_row - ROWS_FOR_OTHERS : 1;

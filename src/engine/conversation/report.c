@@ -132,12 +132,13 @@ static void note_activity(const struct instance *instance, const struct report *
 			       report->meaning & MEANS_FAILED ? report->failure : NULL);
 		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;
+		const bool asks = activity == ACTIVITY_WAITING &&
+				  (report->kind ||
+				   !activity_may_be_at_prompt(report->agent, report->event));
 		/* What it asks for a permission with comes before a mere notification of that. */
-		if (before != activity || activity != ACTIVITY_WAITING) {
+		if (before != activity || activity != ACTIVITY_WAITING || (asks && !now.asks)) {
 			replace_string(&now.event, report->event);
-			now.asks = activity == ACTIVITY_WAITING &&
-				   (report->kind ||
-				    !activity_may_be_at_prompt(report->agent, report->event));
+			now.asks = asks;
 		}
 		announced.prompts += report->meaning & MEANS_PROMPT ? 1 : 0;
 	}

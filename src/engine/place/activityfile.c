@@ -67,8 +67,11 @@ void activity_read(const char *directory, struct activity *ret)
 				      &ret->activity);
 	ret->since = since_of(object);
 	ret->is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
-	ret->asks = json_get_bool(object, "asks", false);
 	ret->is_suspended = json_get_bool(object, "suspended", false);
+	/* A version without this key saw only questions on a screen. */
+	ret->asks = json_get_bool(object, "asks",
+				  ret->is_seen && ret->activity == ACTIVITY_WAITING &&
+					  !ret->is_suspended);
 	ret->has_tasks = json_get_bool(object, "tasks", false);
 	ret->queued = json_get_int(object, "queued", 0);
 	ret->event = xstrdup_or_null(json_get_string(object, "event", NULL));
