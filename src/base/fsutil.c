@@ -659,7 +659,8 @@ bool fs_lock_is_held(int dirfd, const char *name)
 {
 	off_t behind = 0;
 	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-	return fd >= 0 && (behind_locks(fd, name, 0, 0, &behind, NULL) != 0 || behind);
+	const int r = fd < 0 ? -1 : behind_locks(fd, name, 0, 0, &behind, NULL);
+	return r == FS_LOCK_BUSY || (r == 0 && behind);
 }
 
 /* A process holds byte 0 while it draws a ticket. A ticket is the byte behind all others, held

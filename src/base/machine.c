@@ -75,6 +75,13 @@ const char *machine_pid_namespace(void)
 	return text;
 }
 
+char *machine_file(const char *prefix, const char *suffix)
+{
+	const char *container = machine_is_lasting() ? "" : machine_pid_namespace();
+	return xasprintf("%s%s%s%s%s%s", prefix, *machine_id() ? "-" : "", machine_id(),
+			 *container ? "-" : "", container, suffix);
+}
+
 struct machine_stamp machine_stamp(void)
 {
 	return (struct machine_stamp){

@@ -70,7 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         text = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if self.path != "/answers":
+        if self.path == "/":
             self.server.keys.add(self.headers["Authorization"])
         if self.path == "/hook":
             self.server.hooks.append(json.loads(text))
@@ -187,7 +187,7 @@ def case_one_answer_approves_exactly_one_question(home):
         expect(phone.activity("web") == "waiting", "the other one was answered, too")
         # Neither half counts a second time.
         for label in ("Approve", "Deny"):
-            expect(phone.press(first, label).startswith("Nothing was answered"), phone.server.told())
+            expect(phone.press(first, label).startswith("api: nothing was answered: this question has its answer"), phone.server.told())
         expect(phone.press(other, "Deny") == "web: denied", phone.server.told())
 
 
@@ -200,6 +200,20 @@ def case_an_answer_to_a_question_that_is_gone_does_nothing(home):
         home.deck("status", "--wait", "idle", "--timeout", "30", "api")
         receipt = phone.press(first, "Approve")
         expect(receipt.startswith("api: nothing was answered:"), receipt)
+
+
+def case_an_answer_does_not_count_for_a_later_question_of_the_same_text(home):
+    with Phone(home, ANSWERS) as phone:
+        home.deck("launch", home.work, "-t", "api", "--agent", "demo")
+        first = phone.asks("api")
+        home.deck("deny", "api", "--yes")
+        home.deck("send", "api", "enough")
+        home.deck("status", "--wait", "idle", "--timeout", "30", "api")
+        second = phone.asks("api")
+        expect(second["message"] == first["message"] and second["actions"] != first["actions"], second)
+        receipt = phone.press(first, "Approve")
+        expect(receipt.startswith("api: nothing was answered:") and phone.activity("api") == "waiting", receipt)
+        expect(phone.press(second, "Approve") == "api: approved", phone.server.told())
 
 
 def case_an_answer_that_is_late_does_nothing(home):
@@ -220,7 +234,8 @@ def case_what_is_no_token_is_left_alone(home):
     with Phone(home, ANSWERS) as phone:
         home.deck("launch", home.work, "-t", "api", "--agent", "demo")
         first = phone.asks("api")
-        for text in ("", "approve", "agentdeck-", "agentdeck-../../config.toml", "x" * 70000, "\x1b]0;x\x07", "agentdeck-00000000-0000-4000-8000-00000000000"):
+        for text in ("", "approve", "agentdeck-", "agentdeck-../../config.toml", "x" * 70000, "\x1b]0;x\x07", "agentdeck-00000000-0000-4000-8000-00000000000",
+                     "agentdeck-00000000-0000-4000-8000-000000000000"):
             phone.server.add("answers", {"message": text})
         expect(phone.press(first, "Approve") == "api: approved", phone.server.told())
         expect(len(phone.server.told()) == 2, phone.server.told())

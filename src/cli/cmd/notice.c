@@ -40,11 +40,12 @@ static int cmd_notice(struct app *app, struct error *err)
 	/* What needs no answer of a program of the user's comes first. */
 	notice_session(&app->deck, app->deck.store, base, occasion, given->since_us);
 	const struct notify_call call = { occasion, strbuf_text(&payload), NOTIFY_TIMEOUT_MS };
+	if (loop_new(&loop, err) < 0 ||
+	    (notify_start(&app->deck, loop, &call, on_done, loop) == 0 && loop_run(loop, err) < 0))
+		return -1;
 	if (phone_tell(&app->deck, base, occasion, call.payload, &why) < 0)
 		log_warning("notify: %s", why.message);
-	if (loop_new(&loop, err) < 0)
-		return -1;
-	return notify_start(&app->deck, loop, &call, on_done, loop) == 0 ? loop_run(loop, err) : 0;
+	return 0;
 }
 
 static int cmd_answers(struct app *app, struct error *err)

@@ -44,6 +44,7 @@ static struct library curl_library = {
 struct answer {
 	struct strbuf line;
 	bool skips; /* the rest of a line that is too long */
+	bool came;  /* something did */
 	web_handler handler;
 	void *context;
 };
@@ -51,6 +52,7 @@ struct answer {
 static size_t on_bytes(char *bytes, size_t one UNUSED, size_t length, void *context)
 {
 	struct answer *answer = context;
+	answer->came = true;
 	for (size_t i = 0; answer->handler && i < length; i++) {
 		if (bytes[i] != '\n') {
 			answer->skips |= answer->line.length >= WEB_LINE_MAX;
@@ -101,8 +103,9 @@ static char *where(const struct web_request *request)
 {
 	const char *host = strstr(request->url, "://");
 	host = host ? host + 3 : request->url;
-	const char *login = strchr(host, '@'), *end = host + strcspn(host, "/?#");
-	if (login && login < end)
+	const char *end = host + strcspn(host, "/?#");
+	const char *login = memrchr(host, '@', (size_t)(end - host));
+	if (login)
 		host = login + 1;
 	cleanup_free char *name = xstrndup(host, (size_t)(end - host));
 	return visible(name);
@@ -148,5 +151,7 @@ int web_follow(const struct web_request *request, web_handler handler, void *con
 	cleanup_error struct error why = { 0 };
 	const int r = fetch(request, &answer, &why);
 	strbuf_free(&answer.line);
-	return r < 0 && why.code != ERROR_TIMEOUT ? error_move(err, &why) : 0;
+	if (r < 0 && answer.came && why.code == ERROR_TIMEOUT)
+		error_clear(&why);
+	return why.message ? error_move(err, &why) : 0;
 }

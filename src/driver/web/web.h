@@ -21,7 +21,7 @@ struct web_request {
 int web_post(const struct web_request *request, struct error *err);
 
 /* Hand each line of the answer to the handler, until the server ends or the time is over, which is
- * no failure.  Longer lines than WEB_LINE_MAX are left out. */
+ * no failure once it has said something.  Longer lines than WEB_LINE_MAX are left out. */
 enum { WEB_LINE_MAX = 1 << 16 };
 typedef void (*web_handler)(const char *line, void *context);
 int web_follow(const struct web_request *request, web_handler handler, void *context,

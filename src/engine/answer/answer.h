@@ -5,8 +5,8 @@
  *
  *   <state>/answers/<SHA-256 of the token>   what it is for; the token itself is nowhere on disk
  *
- * A token is taken before a key is pressed, with its other half: what is killed in between has
- * answered nothing, or once.
+ * A token is used up before a key is pressed, with its other half: what is killed in between has
+ * answered nothing, or once.  The next question of a session uses up those before it.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct answer_offer {
 int answer_offer(const struct deck *deck, const struct answer_offer *offer, char **ret_yes,
 		 char **ret_no, struct error *err);
 
-/* ANSWER_NO_TOKEN: the text has not the form of one.  Else *ret_receipt is one sentence for its
- * user (the caller frees): what was done, or why nothing was. */
+/* ANSWER_NO_TOKEN: the text is no token that was made here.  Else *ret_receipt is one sentence for
+ * its user (the caller frees): what was done, or why nothing was. */
 enum { ANSWER_NO_TOKEN = 1 };
 int answer_take(const struct deck *deck, const char *text, char **ret_receipt, struct error *err);

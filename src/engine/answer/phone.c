@@ -4,6 +4,7 @@
 #include "base/fsutil.h"
 #include "base/jsonio.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "driver/web/web.h"
 #include "engine/answer/answer.h"
 #include "engine/screen/permit.h"
@@ -16,9 +17,8 @@ enum {
 	LISTEN_MS = 5 * 60 * 1000, /* a connection that has died unseen is made again then */
 	KEY_MAX = 1 << 12,
 	SINCE_MAX = 64,
+	QUESTION_MAX = 3000,
 };
-
-#define SINCE "answers.since"
 
 struct telling {
 	struct deck *deck;
@@ -60,12 +60,8 @@ static int read_key(const struct deck *deck, char **ret, struct error *err)
 	return 0;
 }
 
-static int post(const struct deck *deck, const char *url, struct json_object *body,
-		struct error *err)
+static int post(const char *url, const char *key, struct json_object *body, struct error *err)
 {
-	cleanup_free char *key = NULL;
-	if (read_key(deck, &key, err) < 0)
-		return -1;
 	return web_post(&(struct web_request){ .url = url,
 					       .authorization = key,
 					       .body = json_object_to_json_string_ext(
@@ -105,14 +101,15 @@ static int tell_ntfy(const struct telling *telling, struct error *err)
 	json_set_string(body, "topic", slash + 1);
 	json_set_string(body, "title", json_get_string(telling->notice, "title", ""));
 	json_set_string(body, "message", text ? text : message);
-	json_set_int(body, "priority", is_calm ? 3 : 4);
+	json_set_int(body, "priority", is_calm || !*occasion ? 3 : 4);
 	if (telling->yes) {
 		struct json_object *actions = json_object_new_array();
 		json_set(body, "actions", actions);
 		add_action(actions, "Approve", answers, telling->yes);
 		add_action(actions, "Deny", answers, telling->no);
 	}
-	return post(telling->deck, root, body, err);
+	cleanup_free char *key = NULL;
+	return read_key(telling->deck, &key, err) < 0 ? -1 : post(root, key, body, err);
 }
 
 /* ---- a webhook -------------------------------------------------------------------------------- */
@@ -126,7 +123,7 @@ static int tell_webhook(const struct telling *telling, struct error *err)
 		json_set_string(telling->notice, "deny", telling->no);
 		json_set_string(telling->notice, "answers", telling->deck->settings.notify.answers);
 	}
-	return post(telling->deck, telling->deck->settings.notify.webhook, telling->notice, err);
+	return post(telling->deck->settings.notify.webhook, NULL, telling->notice, err);
 }
 
 /* ---- both ------------------------------------------------------------------------------------- */
@@ -137,8 +134,13 @@ static void add_question(struct telling *telling, const char *base)
 {
 	const struct settings *settings = &telling->deck->settings;
 	cleanup_error struct error why = { 0 };
-	if (permit_look(telling->deck, base, &telling->question, &why) < 0 ||
-	    !settings->notify.answers || !telling->question.yes_key || !telling->question.no_key)
+	if (permit_look(telling->deck, base, &telling->question, &why) < 0)
+		return;
+	/* ntfy would show the buttons without a text of that size. */
+	if (strlen(telling->question.text) > QUESTION_MAX)
+		permission_free(&telling->question);
+	if (!telling->question.text || !settings->notify.answers || !telling->question.yes_key ||
+	    !telling->question.no_key)
 		return;
 	const struct answer_offer offer = {
 		.profile = telling->deck->profile,
@@ -175,6 +177,7 @@ int phone_tell(struct deck *deck, const char *base, const char *occasion, const 
 struct listening {
 	const struct deck *deck;
 	int state;
+	char *since; /* the file that has the last message */
 };
 
 /* So a connection that is made again gets what came meanwhile.  If this is lost, an answer comes
@@ -184,7 +187,8 @@ static void note_since(const struct listening *listening, const char *id)
 	if (strlen(id) < SINCE_MAX &&
 	    !id[strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
 			   "UVWXYZ0123456789")])
-		(void)fs_replace(listening->state, SINCE, id, strlen(id), FS_VOLATILE, NULL);
+		(void)fs_replace(listening->state, listening->since, id, strlen(id), FS_VOLATILE,
+				 NULL);
 }
 
 static void give_receipt(const struct listening *listening, const char *text)
@@ -221,20 +225,21 @@ int phone_listen(const struct deck *deck, struct error *err)
 {
 	cleanup_close int state = -1;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	cleanup_free char *key = NULL;
+	cleanup_free char *key = NULL, *lock_name = machine_file("answers", ".lock");
+	cleanup_free char *since_name = machine_file("answers", ".since");
 	cleanup_strbuf struct strbuf since = { 0 };
 	if (fs_open_private_directory(deck->paths.state, &state, err) < 0)
 		return -1;
-	const int r = fs_lock(state, "answers.lock", 0, &lock, err);
+	const int r = fs_lock(state, lock_name, 0, &lock, err);
 	if (r != 0)
 		return r < 0 ? -1
 			     : error_set(err, ERROR_BUSY, "another process follows the answers");
 	if (read_key(deck, &key, err) < 0)
 		return -1;
-	(void)fs_read(state, SINCE, SINCE_MAX, &since, NULL);
+	(void)fs_read(state, since_name, SINCE_MAX, &since, NULL);
 	cleanup_free char *url = xasprintf("%s/json?since=%s", deck->settings.notify.answers,
 					   since.length ? strbuf_text(&since) : "10m");
-	struct listening listening = { deck, state };
+	struct listening listening = { deck, state, since_name };
 	return web_follow(
 		&(struct web_request){ .url = url, .authorization = key, .timeout_ms = LISTEN_MS },
 		on_line, &listening, err);

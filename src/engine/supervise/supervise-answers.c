@@ -7,19 +7,26 @@
 
 #include <signal.h>
 
-/* After its end it starts again: soon, if all was well, since the server ends each connection. */
-enum { SOON_MS = 1000, LATER_MS = 30000 };
+/* After its end it starts again: soon, if it has followed them for a while, since the server ends
+ * each connection. */
+enum { SOON_MS = 1000, WHILE_MS = 30000, LATER_MS = 30000, LATEST_MS = 10 * 60 * 1000 };
 
 static void follow_answers(void *context);
 
-static void on_end(const struct child_result *result, const struct error *failure, void *context)
+static void on_end(const struct child_result *result UNUSED, const struct error *failure,
+		   void *context)
 {
-	const struct supervisor *supervisor = context;
-	const bool is_well = !failure && result->exit_status == 0;
+	struct supervisor *supervisor = context;
 	struct loop_source *again;
+	const bool is_well = clock_ms() - supervisor->answers_ms >= WHILE_MS;
+	const int64_t pause_ms = is_well ? SOON_MS
+				 : supervisor->answers_pause_ms < LATER_MS
+					 ? LATER_MS
+					 : 2 * supervisor->answers_pause_ms;
+	supervisor->answers_pause_ms = pause_ms < LATEST_MS ? pause_ms : LATEST_MS;
 	if (failure)
 		log_warning("answers to notifications: %s", failure->message);
-	(void)loop_add_timer(supervisor->loop, clock_ms() + (is_well ? SOON_MS : LATER_MS),
+	(void)loop_add_timer(supervisor->loop, clock_ms() + supervisor->answers_pause_ms,
 			     follow_answers, context, &again, NULL);
 }
 
@@ -31,6 +38,7 @@ static void follow_answers(void *context)
 							  NULL } },
 		.files = filelimit_usual(&supervisor->usual_files),
 	};
+	supervisor->answers_ms = clock_ms();
 	runner_start(supervisor->loop, &request, on_end, supervisor);
 }
 

@@ -19,9 +19,7 @@ enum { PAUSE_MS = 1000, MOST_PAUSE_MS = 60000 };
  * container that is no machine.  The caller frees. */
 static char *lock_name(void)
 {
-	const char *container = machine_is_lasting() ? "" : machine_pid_namespace();
-	return xasprintf("supervise%s%s%s%s.lock", *machine_id() ? "-" : "", machine_id(),
-			 *container ? "-" : "", container);
+	return machine_file("supervise", ".lock");
 }
 
 static int take_lock(const struct deck *deck, struct fs_lock *ret, struct error *err)

@@ -709,7 +709,7 @@ const struct toml_key settings_keys[] = {
 	    .about = "the URL that gets notifications, as JSON",
 	    .example = "\"https://example.com/hook\""),
 	KEY("notify.key", store_path, notify.key,
-	    .about = "the file that has the access token for both servers",
+	    .about = "the file that has the access token of ntfy",
 	    .example = "\"~/.config/agentdeck/ntfy.key\""),
 	KEY("notify.question", toml_store_bool, notify.question,
 	    .about = "whether ntfy and the webhook get the text of a question"),
