@@ -249,6 +249,13 @@ def refused(hosts, status, told, *words, **more):
     return message
 
 
+def signal_all(processes, number):
+    """Some end meanwhile, as the server of a connection does with its client."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, number)
+
+
 def case_a_command_runs_there(hosts):
     hosts.there("add", hosts.path + "/work", "-t", "api", "-c", "cat")
     here = json.loads(hosts.there("list", "--json"))
@@ -1396,16 +1403,13 @@ def case_a_host_that_is_a_black_hole_delays_no_key_of_the_deck(hosts):
     try:
         deck.wait_for("faraway")
         stopped = [hosts.sshd.pid, *hosts.children(), *hosts.masters()]
-        for process in stopped:
-            os.kill(process, signal.SIGSTOP)
+        signal_all(stopped, signal.SIGSTOP)
         deck.go_to("nearby")
         deck.type("s")
         deck.wait(lambda: json.loads(hosts.run("show", "nearby", "--json").stdout)["status"] == "running", "a key waits for the host")
         deck.wait_for("unreachable since")
         expect(deck.lines("faraway"), deck.screen())
-        for process in stopped:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGCONT)
+        signal_all(stopped, signal.SIGCONT)
         hosts.there("add", hosts.path + "/work", "-t", "later", "--agent", "demo")
         deck.type("C-l")
         deck.wait(lambda: deck.lines("later") and deck.lines("faraway") and not deck.lines("unreachable"), "the host does not come back")
@@ -1427,15 +1431,13 @@ def case_a_host_that_is_slower_than_the_typing_gets_the_last_search(hosts):
     try:
         deck.wait(lambda: deck.lines("nearby") and deck.lines("faraway"), "a session is not shown")
         stopped = hosts.masters()
-        for process in stopped:
-            os.kill(process, signal.SIGSTOP)
+        signal_all(stopped, signal.SIGSTOP)
         deck.type("/", *"re")
         wait_for(searches, "the host is not asked")
         deck.type(*"member")
         deck.wait(lambda: any("in its reply" in line for line in deck.lines("nearby")), "a reply here is not found")
         expect(not any("in its reply" in line for line in deck.lines("faraway")) and searches(), deck.screen())
-        for process in stopped:
-            os.kill(process, signal.SIGCONT)
+        signal_all(stopped, signal.SIGCONT)
         deck.wait(lambda: any("in its reply" in line for line in deck.lines("faraway")), "a reply there is not found")
     finally:
         deck.end()
@@ -1755,8 +1757,7 @@ def case_a_port_of_a_session_leads_there(hosts):
     refused(hosts, 1, f"another program uses port {echo.port} here", "forward", "gpu1:api", f"{echo.port}")
     expect(forwards(hosts) == [one], "a failure has left a port")
     # a connection that is replaced: who calls meanwhile waits
-    for process in hosts.masters():
-        os.kill(process, signal.SIGKILL)
+    signal_all(hosts.masters(), signal.SIGKILL)
     expect(call(port) == b"there hello", "not led there any more")
     wait_for(lambda: forwards(hosts)[0]["is_connected"], "not connected again")
     # a program that restarts its agent is the same session
@@ -1780,20 +1781,16 @@ def case_a_caller_waits_without_work_while_its_host_is_silent(hosts):
             return sum(int(word) for word in file.read().rpartition(")")[2].split()[11:13])
 
     wait_for(lambda: forwards(hosts)[0]["is_connected"], "not connected")
-    for process in hosts.masters():
-        os.kill(process, signal.SIGKILL)
+    signal_all(hosts.masters(), signal.SIGKILL)
     stopped = [hosts.sshd.pid, *hosts.children()]
-    for process in stopped:
-        os.kill(process, signal.SIGSTOP)
+    signal_all(stopped, signal.SIGSTOP)
     wait_for(lambda: not forwards(hosts)[0]["is_connected"], "the link is not lost")
     with socket.create_connection(("127.0.0.1", port)) as caller:
         before = ticks()
         for _ in range(2):
             refused(hosts, UNREACHABLE, "unreachable", "-H", "gpu1", "list")
         expect(ticks() - before < 20, f"{ticks() - before} ticks of the processor")
-        for process in stopped:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGCONT)
+        signal_all(stopped, signal.SIGCONT)
         caller.settimeout(2 * DEADLINE_S)
         caller.sendall(b"hello")
         expect(caller.recv(100) == b"there hello", "who waited is not led there")
@@ -1818,9 +1815,7 @@ def case_a_forwarded_port_is_ended(hosts):
     expect([one["port"] for one in forwards(hosts)] == sorted(ports[1:]), "another one was ended")
     expect(len(json.loads(hosts.run("forward", "gpu1:web", "--stop", "--json").stdout)) == 1, "not one")
     # one that is killed leaves nothing that counts
-    for process in hosts.keepers():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+    signal_all(hosts.keepers(), signal.SIGKILL)
     wait_for(lambda: forwards(hosts) == [], "a killed one is listed")
     expect(os.listdir(hosts.near + "/run/forwards") == [], "its files are left")
     expect(hosts.run("forward", "gpu1:api", f"{ports[1]}:{echo.port}").returncode == 0 and call(ports[1]) == b"there hello", "the port is not usable again")
