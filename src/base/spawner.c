@@ -29,7 +29,7 @@ struct header {
 };
 
 union control {
-	struct cmsghdr align;
+	struct cmsghdr first;
 	char data[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
 };
 
@@ -65,7 +65,7 @@ static int send_with(int fd, const void *data, size_t length, const int *fds, si
 	if (count > 0) {
 		message.msg_control = &control;
 		message.msg_controllen = CMSG_SPACE(count * sizeof(*fds));
-		struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+		struct cmsghdr *item = &control.first;
 		item->cmsg_level = SOL_SOCKET;
 		item->cmsg_type = SCM_RIGHTS;
 		item->cmsg_len = CMSG_LEN(count * sizeof(*fds));
