@@ -45,8 +45,8 @@ const char *machine_pid_namespace(void);
  * from an image: its next one may have the same id at the same time, on this or another machine. */
 bool machine_is_lasting(void);
 
-/* The name of a file of which each machine that shares a directory has its own, and each container
- * that is no machine: prefix, the machine's id, suffix.  The caller frees. */
+/* A file name: prefix, this machine's id, suffix.  Machines that share a directory, and containers
+ * that are no machines, get different names.  The caller frees. */
 char *machine_file(const char *prefix, const char *suffix) MUST_USE;
 
 /* Where a record was written.  All borrowed; NULL: not recorded. */

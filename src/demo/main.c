@@ -133,7 +133,7 @@ static int set_up(const struct options *options, struct demo_session *session, s
 	session->run_ms = switch_number("AGENTDECK_DEMO_RUN_MS", 0);
 	session->reports_queue = switch_is_on("AGENTDECK_DEMO_REPORT_QUEUE");
 	session->idle_ms = switch_number("AGENTDECK_DEMO_IDLE_MS", IDLE_MS);
-	/* As claude: it is idle, and does not wait. */
+	/* Like claude, it is idle after a turn, and does not wait. */
 	session->idle_kind = getenv("AGENTDECK_DEMO_IDLE_KIND")
 				     ?: (getenv("AGENTDECK_DEMO_IDLE_MS") ? NULL : "idle_prompt");
 	if (options->settings && hooks_load(options->settings, &session->hooks, err) < 0)

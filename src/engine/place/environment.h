@@ -17,8 +17,8 @@ void environment_plain(struct strvec *ret);
  * PATH has stay at its end.  What is no variable is left out. */
 void environment_adopt(const struct strvec *login);
 
-/* The same with the variables of a run, but what this process has stays: its caller has given it
- * only some, as codex does to its servers. */
+/* Add the variables of a run that this process lacks.  Its caller gave it only some, as codex does
+ * with its servers. */
 void environment_complete(const struct strvec *run);
 
 /* NAME=VALUE of a new run's tmux server, in *ret (appended). */
