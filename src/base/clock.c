@@ -171,3 +171,22 @@ const char *clock_span(int64_t us, char buffer[CLOCK_TEXT_SIZE])
 		snprintf(buffer, CLOCK_TEXT_SIZE, "%lld s", seconds);
 	return buffer;
 }
+
+bool clock_parse_span(const char *text, int64_t *ret_us)
+{
+	static const struct {
+		const char *unit;
+		int64_t seconds;
+	} units[] = { { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 }, { "w", 604800 } };
+	const size_t digits = strspn(text, "0123456789");
+	cleanup_free char *number = xstrndup(text, digits);
+	int64_t value, us;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (streq(text + digits, units[i].unit) &&
+		    parse_int64(number, 0, INT32_MAX, &value) &&
+		    !__builtin_mul_overflow(value, units[i].seconds * 1000000, &us)) {
+			*ret_us = us;
+			return true;
+		}
+	return false;
+}

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Milliseconds since boot, suspend included. */
@@ -42,3 +43,6 @@ const char *clock_age(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SI
 /* A length of time for people, in its greatest unit: "12 s", "3 min", "5 h", "4 d".  A negative one
  * (the clock was set back) is "0 s". */
 const char *clock_span(int64_t us, char buffer[CLOCK_TEXT_SIZE]);
+
+/* "90s", "30m", "12h", "7d", "2w": µs.  False: it is none of these. */
+bool clock_parse_span(const char *text, int64_t *ret_us);

@@ -353,6 +353,7 @@ case_completion_knows_values() {
 		resume) word=never ;;
 		restart) word=always ;;
 		on-end) word=keep ;;
+		sleep-after) word=off ;;
 		group) word=work/api ;;
 		agent) word=claude ;;
 		recipe.network) word=internal ;;

@@ -19,9 +19,10 @@ static void cell_text(struct state_cell cell, struct strbuf *ret)
 		enum state_effect effect;
 		const char *word;
 	} words[] = {
-		{ EFFECT_CLEAR_RUN, " clear-run" },   { EFFECT_FORGET_EXIT, " forget-exit" },
-		{ EFFECT_WANT_RUNNING, " want-run" }, { EFFECT_WANT_STOPPED, " want-stop" },
-		{ EFFECT_NO_REASON, " no-reason" },   { EFFECT_NO_STAMP, " no-stamp" },
+		{ EFFECT_CLEAR_RUN, " clear-run" },    { EFFECT_FORGET_EXIT, " forget-exit" },
+		{ EFFECT_WANT_RUNNING, " want-run" },  { EFFECT_WANT_STOPPED, " want-stop" },
+		{ EFFECT_NO_REASON, " no-reason" },    { EFFECT_NO_STAMP, " no-stamp" },
+		{ EFFECT_WANT_ASLEEP, " want-sleep" },
 	};
 	if (cell.verdict == STATE_REFUSED)
 		strbuf_adds(ret, "-");
@@ -49,8 +50,13 @@ static const struct {
 	{ EVENT_START_FAILED, { "-", "error clear-run", "-", "-", "-", "-" } },
 	{ EVENT_SEEN_ALIVE, { "running", "running", "=", "-", "-", "running" } },
 	{ EVENT_STOP_WANTED, ALL("stopping want-stop") },
+	{ EVENT_SLEEP_WANTED,
+	  { "-", "-", "stopping want-sleep", "stopping want-sleep", "-", "-" } },
 	{ EVENT_RESTART_WANTED, ALL("stopping want-run") },
-	{ EVENT_STOPPED, ALL("stopped clear-run want-stop") },
+	{ EVENT_STOPPED,
+	  { "stopped clear-run want-stop", "stopped clear-run want-stop",
+	    "stopped clear-run want-stop", "stopped clear-run", "stopped clear-run want-stop",
+	    "stopped clear-run want-stop" } },
 	{ EVENT_RESTART_GIVEN_UP,
 	  { "=", "=", "-", "stopped clear-run", "stopped clear-run", "=" } },
 	{ EVENT_QUIT,

@@ -4,12 +4,13 @@
 
 #include "base/log.h"
 #include "engine/run/revive.h"
+#include "engine/run/sleep.h"
 #include "engine/run/stop.h"
 
 #include <unistd.h>
 
 struct options {
-	bool automatic, dry_run, rest;
+	bool automatic, dry_run, rest, sleep;
 	int64_t within; /* 0: as long as it takes */
 };
 
@@ -20,6 +21,8 @@ static const struct command_option options[] = {
 	OPTION_TAKE_OVER,
 	{ 0, "rest", NULL, "end it in order instead, because its host ends: it is to run again",
 	  TO_FLAG(rest) },
+	{ 0, "sleep", NULL, "end it instead, if it is idle for long enough and may sleep",
+	  TO_FLAG(sleep) },
 	{ 0, "dry-run", NULL, "tell what would be done, and do nothing", TO_FLAG(dry_run) },
 	{ 0 },
 };
@@ -32,6 +35,22 @@ static int rest(struct app *app, int64_t within_s, struct error *err)
 	if (within_s && settings->stop_timeout_s > most_s)
 		settings->stop_timeout_s = most_s;
 	return lifecycle_rest(&app->deck, app->operands.items[0], err);
+}
+
+static int put_to_sleep(struct app *app, struct error *err)
+{
+	const char *base = app->operands.items[0];
+	const struct options *given = app->options;
+	struct sleep_result result;
+	if (lifecycle_sleep(&app->deck, base, given->dry_run, &result, err) < 0)
+		return -1;
+	cleanup_json struct json_object *object = json_object_new_object();
+	json_set_string(object, "id", base);
+	json_set_bool(object, "asleep", result.verdict == SLEEP_NOW && !given->dry_run);
+	json_set_string(object, "reason", sleep_why(result.verdict));
+	json_set_int(object, "delay_ms", result.delay_ms);
+	print_json_line(object);
+	return 0;
 }
 
 static int cmd_revive(struct app *app, struct error *err)
@@ -50,6 +69,8 @@ static int cmd_revive(struct app *app, struct error *err)
 	 * lock.  SIGALRM is as good as any kill: the next start knows what to do about each
 	 * half-done state. */
 	(void)alarm((unsigned)given->within);
+	if (given->sleep)
+		return put_to_sleep(app, err);
 	if (given->rest)
 		return rest(app, given->within, err);
 	const int r = revive(&app->deck, base, &order, &result, &failure);

@@ -156,7 +156,7 @@ static int return_to(const struct store_row *row, const struct seat *seat, struc
 	cleanup_view struct view view = view_of(row);
 	const bool is_running = state_is_running(view.state);
 	cleanup_free char *title = visible(row->title);
-	if (!is_running && (row->desired != DESIRED_RUNNING || row->held))
+	if (!is_running && (row->desired == DESIRED_STOPPED || row->held))
 		return error_set(err, ERROR_INVALID, "%s was %s meanwhile%s%s", title,
 				 instance_state_name(view.state), is_empty(view.reason) ? "" : ": ",
 				 or_empty(view.reason));

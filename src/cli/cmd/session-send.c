@@ -11,6 +11,7 @@
 #include "model/agent/display.h"
 
 #include "engine/deck/hint.h"
+#include "engine/run/sleep.h"
 #include "engine/run/start.h"
 
 #include <string.h>
@@ -112,6 +113,26 @@ static int take_reply(const struct reply_view *view, void *context, struct error
 	return 1;
 }
 
+/* It may fall asleep before the message has begun: then nothing was sent, and it is woken again. */
+static int deliver_awake(struct app *app, const struct delivery_request *request,
+			 struct delivery_result *ret, struct error *err)
+{
+	struct deck *deck = &app->deck;
+	if (lifecycle_wake(deck, request->base, err) < 0 ||
+	    lifecycle_show(deck, request->base, err) < 0)
+		return -1;
+	struct error failure = { 0 };
+	int r = deliver(deck, request, ret, &failure);
+	if (r == 0 && ret->delivery != DELIVERY_NOT_READY)
+		return 0;
+	const int woken = lifecycle_wake(deck, request->base, NULL);
+	if (woken != 0)
+		return r < 0 ? error_move(err, &failure) : r;
+	error_clear(&failure);
+	delivery_result_free(ret);
+	return deliver(deck, request, ret, err);
+}
+
 /* The result for one session. */
 static int send_text(struct app *app, const struct store_row *row, const struct strbuf *message,
 		     struct error *err)
@@ -132,9 +153,7 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 		.is_raw = given->raw,
 	};
 	struct waiting waiting = { .app = app, .sent = &result };
-	int r = lifecycle_show(&app->deck, row->base, err);
-	if (r == 0)
-		r = deliver(&app->deck, &request, &result, err);
+	int r = deliver_awake(app, &request, &result, err);
 	/* A transcript records a command in other words, and perhaps also a text that looks like a
 	 * tag. */
 	if (!result.is_command && message->data[0] != '<')

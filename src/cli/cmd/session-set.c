@@ -21,12 +21,13 @@ static const struct command_option options[] = {
 };
 
 static const char *const field_names[] = {
-	"session-id",   "resume",        "restart",        "on-end",
-	"title",        "path",          "group",          "command",
-	"agent",        "notes",         "recipe.docker",  "recipe.image",
-	"recipe.mount", "recipe.secret", "recipe.network", "home",
+	"session-id",    "resume",       "restart",      "on-end",        "title",
+	"path",          "group",        "command",      "agent",         "notes",
+	"recipe.docker", "recipe.image", "recipe.mount", "recipe.secret", "recipe.network",
+	"home",          "sleep-after",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
+static const char *const sleep_words[] = { "off", "default" };
 static const char *const end_words[] = { "ask", "keep", "clean", "default" };
 static const char *const restart_words[] = { "no", "on-failure", "always", "default" };
 
@@ -53,6 +54,7 @@ static const struct field {
 	{ lifecycle_set_network,
 	  { .words = container_network_words, .count = ARRAY_SIZE(container_network_words) } },
 	{ lifecycle_set_home, { .kind = VALUE_DIRECTORY } },
+	{ lifecycle_set_sleep_after, { .words = sleep_words, .count = ARRAY_SIZE(sleep_words) } },
 };
 
 static const struct field *find_field(const char *name)
@@ -66,7 +68,8 @@ static const struct field *find_field(const char *name)
 static int refuse_field(const char *name, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
-			 "unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
+			 "unknown field '%s' (fields: session-id, resume, restart, on-end, "
+			 "sleep-after, title, "
 			 "path, home, group, command, agent, notes, recipe.docker, "
 			 "recipe.image, recipe.mount, recipe.secret, recipe.network)",
 			 name);

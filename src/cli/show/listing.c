@@ -99,8 +99,8 @@ static const struct column *column_named(const char *name)
 /* ---- what the user wants ---------------------------------------------------------------------- */
 
 const char *const listing_statuses[LISTING_STATUSES] = {
-	"waiting",  "idle",    "busy",  "running", "starting",
-	"stopping", "stopped", "error", "unknown", "asks",
+	"waiting", "idle",    "busy",  "running", "starting", "stopping",
+	"asleep",  "stopped", "error", "unknown", "asks",
 };
 
 static bool is_status(const char *word)
@@ -176,7 +176,8 @@ static bool is_shown(const struct listing *listing, const struct roster_entry *e
 	if (!listing->statuses.count)
 		return true;
 	const struct facts facts = facts_of(entry);
-	return strvec_contains(&listing->statuses, facts.status) ||
+	return strvec_contains(&listing->statuses,
+			       facts.is_asleep ? doing_name(facts.doing) : facts.status) ||
 	       strvec_contains(&listing->statuses, or_empty(facts.activity)) ||
 	       (facts.asks && strvec_contains(&listing->statuses, doing_name(DOING_ASKS)));
 }

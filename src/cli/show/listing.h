@@ -33,7 +33,7 @@ void listing_clear(struct listing *listing);
 #define cleanup_listing CLEANUP(listing_clear)
 
 /* The words that a session's state or activity can be; as many as LISTING_STATUSES. */
-enum { LISTING_STATUSES = 10 };
+enum { LISTING_STATUSES = 11 };
 extern const char *const listing_statuses[LISTING_STATUSES];
 
 /* The names of all columns. */

@@ -158,6 +158,8 @@ char *view_text(const struct view *view)
 		return xasprintf("%s%s", word, view->is_old ? " (old)" : "");
 	if (view->note == VIEW_MOVING)
 		return xstrdup(view->reason);
+	if (view->note == VIEW_ASLEEP)
+		return xstrdup(word);
 	if (view->note == VIEW_UNDECIDED || view->note == VIEW_FREED)
 		return xasprintf("ended, %s", or_empty(view->reason));
 	if (view->state == STATE_ERROR && view->reason)
@@ -169,7 +171,8 @@ enum tone view_tone(const struct view *view)
 {
 	if (view->state == STATE_ERROR && !view->host)
 		return TONE_ERROR;
-	if (view->is_silent || (view->note != VIEW_PLAIN && view->note != VIEW_FREED))
+	if (view->is_silent ||
+	    (view->note != VIEW_PLAIN && view->note != VIEW_FREED && view->note != VIEW_ASLEEP))
 		return TONE_WARNING;
 	return doing_tone(doing_of(view));
 }

@@ -307,7 +307,7 @@ static int check_leaves(struct operation *operation, struct error *err)
 /* A session that is to run would be started by the supervisor as soon as it may. */
 static int settle_end(struct operation *operation, struct error *err)
 {
-	return operation->instance->desired == DESIRED_STOPPED
+	return operation->instance->desired != DESIRED_RUNNING
 		       ? 0
 		       : operation_note(operation, EVENT_STOPPED, NULL, err);
 }

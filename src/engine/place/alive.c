@@ -105,6 +105,32 @@ bool place_is_empty(const struct place_run *run)
 	       (relation == MACHINE_THIS_BOOT && place && place->is_empty(run));
 }
 
+static bool are_own(const struct place_run *run, const struct process_id *found, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!process_same(&found[i], &run->server) && !process_same(&found[i], &run->pane))
+			return false;
+	return true;
+}
+
+bool place_is_alone(const struct instance *instance)
+{
+	const struct place_run its = place_run_of(instance), *run = &its;
+	const struct recipe *recipe = instance->recipe;
+	cleanup_free struct process_id *found = NULL, *marked = NULL;
+	cleanup_free char *entry = xasprintf(ENV_INSTANCE "=%s", run->id);
+	size_t count = 0, marked_count = 0;
+	if (!run->pane.pid || !place_is_live(run) || (recipe && recipe->docker != DOCKER_NONE))
+		return false;
+	/* In a scope or a container nothing leaves its control group; elsewhere what was started
+	 * for the session is known by its environment. */
+	if (run->unit || run->window.pid)
+		return find_processes(run, &found, &count) == 0 && are_own(run, found, count);
+	return process_tree(&run->server, &found, &count, NULL) == 0 &&
+	       process_find_by_environment(entry, &marked, &marked_count, NULL) == 0 &&
+	       are_own(run, found, count) && are_own(run, marked, marked_count);
+}
+
 bool place_agent_is_live(const struct place_run *run)
 {
 	const struct place *place = place_now(run);

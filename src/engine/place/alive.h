@@ -13,6 +13,10 @@
 /* Is no process of the run left?  False as well when that cannot be found out. */
 bool place_is_empty(const struct place_run *run);
 
+/* Is the process in the pane of the instance's live run the only one beside its server?  False as
+ * well when that cannot be found out, as what runs in a Docker of its own. */
+bool place_is_alone(const struct instance *instance);
+
 /* Does the run belong to this boot, to an earlier one, or to another machine? */
 enum machine_relation place_relation(const struct place_run *run);
 

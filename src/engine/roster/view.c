@@ -39,7 +39,7 @@ enum doing doing_of(const struct view *view)
 	case STATE_ERROR:
 		return DOING_ERROR;
 	default:
-		return DOING_STOPPED;
+		return view->note == VIEW_ASLEEP ? DOING_ASLEEP : DOING_STOPPED;
 	}
 }
 
@@ -140,6 +140,8 @@ struct view view_of(const struct store_row *row)
 	view.reason = xstrdup_or_null(why ? why : row->reason);
 	if (move_blocks(row->move))
 		note(&view, VIEW_MOVING, move_text(row->move, row->move_host));
+	else if (row->state == STATE_STOPPED && row->desired == DESIRED_ASLEEP)
+		note(&view, VIEW_ASLEEP, xstrdup("it was idle: attach or send wakes it"));
 	else if (row->state == STATE_STOPPED)
 		view.note = row->ending == ENDING_UNDECIDED ? VIEW_UNDECIDED
 			    : row->ending == ENDING_FREED   ? VIEW_FREED

@@ -21,6 +21,7 @@ enum view_note {
 	VIEW_SHARING,   /* running, in a conversation that another instance owns */
 	VIEW_UNDECIDED, /* stopped: its user is to say what becomes of what it has left */
 	VIEW_MOVING,    /* stopped: it is on its way to or from another host, or is there */
+	VIEW_ASLEEP,    /* stopped: attach and send wake it */
 	VIEW_FREED,     /* stopped: what can be made again is gone */
 };
 

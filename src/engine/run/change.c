@@ -284,6 +284,23 @@ int lifecycle_set_restart(struct deck *deck, const char *base, struct setting *s
 	return operation_save(&operation, err);
 }
 
+int lifecycle_set_sleep_after(struct deck *deck, const char *base, struct setting *setting,
+			      struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	const bool is_default = streq(setting->value, "default");
+	int64_t us;
+	if (!is_default && !settings_sleep_us(setting->value, &us))
+		return error_set(err, ERROR_USAGE,
+				 "sleep-after must be a time such as 90m, 2h or 1d, off or "
+				 "default, not '%s'",
+				 setting->value);
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	replace_string(&operation.instance->sleep_after, is_default ? NULL : setting->value);
+	return operation_save(&operation, err);
+}
+
 int lifecycle_set_on_end(struct deck *deck, const char *base, struct setting *setting,
 			 struct error *err)
 {

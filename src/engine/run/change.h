@@ -59,7 +59,7 @@ setting_function lifecycle_set_command;
 /* From the next start on it runs this agent by the agent's own command.  ERROR_INVALID: it runs, or
  * has a conversation that must not be dropped. */
 setting_function lifecycle_set_agent;
-setting_function lifecycle_set_resume, lifecycle_set_restart;
+setting_function lifecycle_set_resume, lifecycle_set_restart, lifecycle_set_sleep_after;
 /* What is undecided is decided by it, too (engine/run/ending.h). */
 setting_function lifecycle_set_on_end;
 

@@ -51,13 +51,15 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 void lifecycle_take_note(const struct operation *operation);
 /* End the run as its user would; what the agent says then is saved. */
 int lifecycle_end_run(const struct operation *operation, struct error *err);
-/* The end of what runs, as a part of a stop or of a restart: wanted is EVENT_STOP_WANTED or
- * EVENT_RESTART_WANTED.  From the first save on the manifest says "stopping", until the whole is
- * done: stopped, or started again. */
+/* The end of what runs, as a part of a stop or of a restart: wanted is EVENT_STOP_WANTED,
+ * EVENT_SLEEP_WANTED or EVENT_RESTART_WANTED.  From the first save on the manifest says "stopping",
+ * until the whole is done: stopped, or started again. */
 int lifecycle_end_locked(const struct operation *operation, enum state_event wanted,
 			 bool *ret_was_running, struct error *err);
 /* lifecycle_stop() under the lock. */
 int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err);
+/* The same, but it is to sleep; or the rest of that. */
+int lifecycle_sleep_locked(struct operation *operation, bool *ret_was_running, struct error *err);
 
 /* lifecycle_remove() under the lock, which it ends if it succeeds.  Not REMOVE_DAMAGED. */
 int lifecycle_remove_locked(struct operation *operation, const struct removal_order *order,

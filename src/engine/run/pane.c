@@ -428,7 +428,7 @@ static int judge(struct operation *operation, struct error *err)
 				 registry_is_unknown_id(operation->agent, record->last_words),
 	};
 	/* Interrupted while it was being ended: that is now done. */
-	if (state_is_stopping(instance->observed.state) || instance->desired == DESIRED_STOPPED)
+	if (state_is_stopping(instance->observed.state) || instance->desired != DESIRED_RUNNING)
 		return finish(operation, false, err);
 	const int64_t probation_ms = operation->deck->settings.probation_s * 1000;
 	const bool was_up = instance->run.reported || end.lived_ms >= probation_ms;

@@ -180,12 +180,15 @@ static int leave_stopped(const struct revival *revival, struct revive_result *re
 			 struct error *err)
 {
 	bool was_running;
-	settle(ret, REVIVE_NOT_WANTED, "it was told to stop");
+	struct operation *operation = revival->operation;
+	const bool sleeps = operation->instance->desired == DESIRED_ASLEEP;
+	settle(ret, REVIVE_NOT_WANTED, sleeps ? "it sleeps" : "it was told to stop");
 	if (revival->mode == REVIVE_TRIAL ||
-	    !state_is_stopping(revival->operation->instance->observed.state))
+	    !state_is_stopping(operation->instance->observed.state))
 		return 0;
 	log_warning("a stop was interrupted: finishing it");
-	return lifecycle_stop_locked(revival->operation, &was_running, err);
+	return sleeps ? lifecycle_sleep_locked(operation, &was_running, err)
+		      : lifecycle_stop_locked(operation, &was_running, err);
 }
 
 /* Whether it may be started; REVIVED: yes. */

@@ -108,21 +108,33 @@ static int note_stopped(const struct operation *operation, struct error *err)
 	return error_prefix(err, "%s was stopped, but that could not be saved", title);
 }
 
-int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err)
+static int stop_locked(struct operation *operation, enum state_event wanted, bool *ret_was_running,
+		       struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	const enum instance_activity before = statusline_activity(instance->run.directory);
 	bool was_running;
-	if (lifecycle_end_locked(operation, EVENT_STOP_WANTED, &was_running, err) < 0)
+	if (lifecycle_end_locked(operation, wanted, &was_running, err) < 0)
 		return -1;
 	if (was_running)
 		work_look_at_end(operation);
 	if (note_stopped(operation, err) < 0)
 		return -1;
 	statusline_follow(operation->deck->store, instance->base, before, ACTIVITY_UNKNOWN);
-	log_info("stopped%s", was_running ? "" : " (was not running)");
+	log_info("%s%s", wanted == EVENT_SLEEP_WANTED ? "asleep" : "stopped",
+		 was_running ? "" : " (was not running)");
 	*ret_was_running = was_running;
 	return 0;
+}
+
+int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err)
+{
+	return stop_locked(operation, EVENT_STOP_WANTED, ret_was_running, err);
+}
+
+int lifecycle_sleep_locked(struct operation *operation, bool *ret_was_running, struct error *err)
+{
+	return stop_locked(operation, EVENT_SLEEP_WANTED, ret_was_running, err);
 }
 
 /* Asked under the lock: it may have been started again since its user was asked. */

@@ -104,9 +104,15 @@ int recipient_open(struct recipient *recipient, struct error *err)
 
 int recipient_lock(const struct recipient *recipient, struct fs_lock *ret, struct error *err)
 {
-	const char *directory = recipient->instance->run.directory;
+	return recipient_lock_run(recipient->instance->run.directory, recipient->patient_until_ms,
+				  ret, err);
+}
+
+int recipient_lock_run(const char *directory, int64_t until_ms, struct fs_lock *ret,
+		       struct error *err)
+{
 	cleanup_close int fd = runfiles_open(directory);
 	if (fd < 0)
-		return error_set(err, ERROR_INVALID, "%s has just ended", recipient->instance->id);
-	return fs_lock_in_turn(fd, SEND_LOCK, recipient->patient_until_ms, ret, err);
+		return error_set(err, ERROR_INVALID, "the session has just ended");
+	return fs_lock_in_turn(fd, SEND_LOCK, until_ms, ret, err);
 }

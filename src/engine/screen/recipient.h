@@ -40,6 +40,10 @@ int recipient_open(struct recipient *recipient, struct error *err);
 /* Senders are served in the order of their calls.  FS_LOCK_BUSY: another one has it. */
 int recipient_lock(const struct recipient *recipient, struct fs_lock *ret, struct error *err);
 
+/* Likewise, of the run in this directory, until that time. */
+int recipient_lock_run(const char *directory, int64_t until_ms, struct fs_lock *ret,
+		       struct error *err);
+
 /* Read the manifest again.  False: the run that gets our keys is over. */
 bool recipient_refresh(struct recipient *recipient);
 

@@ -2,12 +2,14 @@
 #include "engine/supervise/supervise-internal.h"
 
 #include "base/clock.h"
+#include "base/jsonio.h"
 #include "base/log.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
 #include "engine/place/isolation.h"
 #include "engine/run/correct.h"
 #include "engine/run/recover.h"
+#include "engine/run/sleep.h"
 #include "engine/supervise/decide.h"
 #include "engine/supervise/notify.h"
 #include "model/session/state.h"
@@ -24,6 +26,8 @@ enum {
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
 	/* then it ends by itself, if we are not there to end it and say so */
 	WORK_MARGIN_S = 10,
+	SLEEP_BUSY_MS = 1000,    /* while other commands are at work */
+	SLEEP_RETRY_MS = 300000, /* at most, from one that may not sleep to the next try */
 };
 
 /* ---- what is known ----------------------------------------------------------------------------- */
@@ -48,15 +52,20 @@ static void keep_environment(struct session *session)
 
 static void on_timer(void *context);
 
-static void set_timer(struct session *session, int64_t delay_ms)
+static void set_timer_of(struct session *session, struct loop_source **timer,
+			 loop_timer_handler handler, int64_t at_ms)
 {
-	const int64_t at = clock_ms() + delay_ms;
 	cleanup_error struct error err = { 0 };
-	int r = session->timer ? loop_set_timer(session->timer, at, &err)
-			       : loop_add_timer(session->supervisor->loop, at, on_timer, session,
-						&session->timer, &err);
+	int r = *timer ? loop_set_timer(*timer, at_ms, &err)
+		       : loop_add_timer(session->supervisor->loop, at_ms, handler, session, timer,
+					&err);
 	if (r < 0)
 		log_error("%s: %s", session->entry->row.id, err.message);
+}
+
+static void set_timer(struct session *session, int64_t delay_ms)
+{
+	set_timer_of(session, &session->timer, on_timer, clock_ms() + delay_ms);
 }
 
 static void clear_timer(struct session *session)
@@ -69,18 +78,19 @@ static void clear_timer(struct session *session)
 static void on_revived(const struct child_result *result, const struct error *failure,
 		       void *context);
 
-static void begin_revive(struct session *session)
+/* how: --automatic or --sleep. */
+static void begin_work(struct session *session, const char *how, runner_handler handler)
 {
 	cleanup_strvec struct strvec arguments = { 0 };
 	cleanup_free char *within = xasprintf("%d", WORK_TIMEOUT_MS / 1000 + WORK_MARGIN_S);
 	bool handed = session->environment.count != 0;
-	strvec_push_array(&arguments,
-			  (const char *const[]){ "--profile", session->entry->profile, "revive",
-						 "--automatic", "--within", within,
-						 session->entry->row.base, NULL });
+	strvec_push_array(&arguments, (const char *const[]){ "--profile", session->entry->profile,
+							     "revive", how, "--within", within,
+							     session->entry->row.base, NULL });
 	session->work = WORK_REVIVE;
+	session->supervisor->working++;
 	supervisor_start(session->supervisor, &arguments, handed ? &session->environment : NULL,
-			 WORK_TIMEOUT_MS, on_revived, session);
+			 WORK_TIMEOUT_MS, handler, session);
 }
 
 static void run_queue(struct supervisor *supervisor)
@@ -99,8 +109,7 @@ static void run_queue(struct supervisor *supervisor)
 		if (!next)
 			return;
 		next->next = NEXT_NOTHING;
-		supervisor->working++;
-		begin_revive(next);
+		begin_work(next, "--automatic", on_revived);
 	}
 }
 
@@ -231,6 +240,47 @@ static void on_timer(void *context)
 	supervisor_read(session->supervisor);
 }
 
+/* ---- sleep ------------------------------------------------------------------------------------ */
+
+static void on_slept(const struct child_result *result, const struct error *failure, void *context);
+
+static void on_sleepy(void *context)
+{
+	struct session *session = context;
+	if (session->work != WORK_NONE || session->supervisor->working >= recover_jobs())
+		set_timer_of(session, &session->sleep, on_sleepy, clock_ms() + SLEEP_BUSY_MS);
+	else
+		begin_work(session, "--sleep", on_slept);
+}
+
+static int64_t retry_ms(int64_t after_us)
+{
+	return after_us / 1000 < SLEEP_RETRY_MS ? after_us / 1000 : SLEEP_RETRY_MS;
+}
+
+/* A new turn clears it, and begins the time anew when it ends. */
+static void plan_sleep(struct session *session)
+{
+	const struct roster_entry *entry = session->entry;
+	const struct deck *deck = session->supervisor->deck;
+	cleanup_instance struct instance *instance = NULL;
+	int64_t after_us = 0;
+	if (entry->view.activity == ACTIVITY_IDLE && !entry->view.is_silent &&
+	    state_is_running(entry->view.state) &&
+	    store_load(entry->store, entry->row.base, &instance, NULL) == 0)
+		after_us = lifecycle_sleep_after_us(deck, instance);
+	if (!after_us) {
+		loop_remove(TAKE_PTR(session->sleep));
+		session->slept_ms = 0;
+		return;
+	}
+	const int64_t left_us = entry->view.activity_since + after_us - clock_wall_us();
+	const int64_t at_ms = clock_ms() + (left_us > 0 ? left_us / 1000 + 1 : 0);
+	/* Nothing tells of the end of what hindered the last try. */
+	const int64_t again_ms = session->slept_ms ? session->slept_ms + retry_ms(after_us) : 0;
+	set_timer_of(session, &session->sleep, on_sleepy, at_ms > again_ms ? at_ms : again_ms);
+}
+
 /* ---- what is heard ----------------------------------------------------------------------------- */
 
 static void tell(struct session *session, const struct roster_event *event)
@@ -247,6 +297,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	clear_timer(session);
+	loop_remove(session->sleep);
 	strvec_clear(&session->environment);
 	free(session);
 }
@@ -255,6 +306,7 @@ static void forget(struct session *session)
 {
 	calls_session_removed(session);
 	clear_timer(session);
+	loop_remove(TAKE_PTR(session->sleep));
 	session->entry = NULL;
 	/* A job or a look that is not done still needs the session. */
 	if (session->work == WORK_NONE)
@@ -275,9 +327,11 @@ void session_on_event(struct supervisor *supervisor, const struct roster_event *
 		decide(session, CAUSE_CHANGED);
 		if (!event->entry->row.damage)
 			tell(session, event);
+		plan_sleep(session);
 		break;
 	case ROSTER_ACTIVITY:
 		tell(session, event);
+		plan_sleep(session);
 		break;
 	case ROSTER_OUTPUT:
 		screens_look(&supervisor->screens, event->entry);
@@ -374,6 +428,26 @@ static void on_revived(const struct child_result *result, const struct error *fa
 		take_failure(session, words);
 	}
 	if (!session->entry && session->work == WORK_NONE)
+		session_free(session);
+	run_queue(supervisor);
+}
+
+static void on_slept(const struct child_result *result, const struct error *failure, void *context)
+{
+	struct session *session = context;
+	struct supervisor *supervisor = session->supervisor;
+	cleanup_json struct json_object *answer = NULL;
+	if (result)
+		(void)json_parse(strbuf_text(&result->output), result->output.length,
+				 "agentdeck revive", &answer, NULL);
+	const char *why = json_get_string(answer, "reason",
+					  failure ? failure->message : "it failed");
+	session->work = WORK_NONE;
+	supervisor->working--;
+	session->slept_ms = clock_ms();
+	if (session->entry && !json_get_bool(answer, "asleep", false))
+		log_debug("%s does not sleep: %s", session->entry->row.id, why);
+	if (!look_again(session) && session->work == WORK_NONE)
 		session_free(session);
 	run_queue(supervisor);
 }

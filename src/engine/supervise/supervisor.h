@@ -51,6 +51,8 @@ struct session {
 	struct strvec environment;  /* of its server: what the next run is started with */
 	struct process_id environment_of;
 	struct loop_source *timer; /* when to decide again */
+	struct loop_source *sleep; /* when to try whether it may sleep */
+	int64_t slept_ms; /* of clock_ms(): the last try of that; 0: none since its last turn */
 	enum session_next next;
 	enum session_work work;
 	unsigned failures;     /* commands that failed, one after the other */

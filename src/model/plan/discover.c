@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/plan/discover.h"
 
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "model/plan/import.h"
 
@@ -102,19 +103,8 @@ size_t discover_plan(struct discover_item *items, size_t count,
 
 int discover_parse_age(const char *text, int64_t *ret_us, struct error *err)
 {
-	static const struct {
-		const char *unit;
-		int64_t seconds;
-	} units[] = { { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 }, { "w", 604800 } };
-	const size_t digits = strspn(text, "0123456789");
-	cleanup_free char *number = xstrndup(text, digits);
-	int64_t value;
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (streq(text + digits, units[i].unit) &&
-		    parse_int64(number, 0, INT32_MAX, &value)) {
-			*ret_us = value * units[i].seconds * 1000000;
-			return 0;
-		}
+	if (clock_parse_span(text, ret_us))
+		return 0;
 	cleanup_free char *shown = visible(text);
 	return error_set(err, ERROR_USAGE,
 			 "invalid age '%s': give a number with a unit, such as 90m, 12h, 7d or 2w",

@@ -17,9 +17,14 @@ bool doing_needs_user(enum doing doing)
 	return doing <= DOING_UNKNOWN;
 }
 
+bool doing_is_at_rest(enum doing doing)
+{
+	return doing == DOING_STOPPED || doing == DOING_ASLEEP;
+}
+
 bool doing_is_alive(enum doing doing)
 {
-	return doing != DOING_STOPPED && doing != DOING_ERROR;
+	return !doing_is_at_rest(doing) && doing != DOING_ERROR;
 }
 
 /* The activity counts where it is known. */
@@ -29,6 +34,8 @@ static bool read_doing(const struct json_object *object, enum doing *ret)
 	const char *word = streq(activity, "unknown") ? json_get_string(object, "status", "")
 						      : activity;
 	size_t doing = 0;
+	if (json_get_bool(object, "is_asleep", false))
+		word = doing_name(DOING_ASLEEP);
 	while (doing < DOING_COUNT && !streq(doing_name((enum doing)doing), word))
 		doing++;
 	if (doing == DOING_WAITING && json_get_bool(object, "activity_asks", false))

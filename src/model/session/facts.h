@@ -27,11 +27,14 @@ enum doing {
 	DOING_RUNNING, /* and it is not known what it does */
 	DOING_STARTING,
 	DOING_STOPPING,
+	DOING_ASLEEP, /* stopped by itself, until it is attached or gets a message */
 	DOING_STOPPED,
 	DOING_COUNT
 };
 /* One word; static. */
 const char *doing_name(enum doing doing);
+/* Was it stopped, or does it sleep? */
+bool doing_is_at_rest(enum doing doing);
 /* Does its agent live, as far as is known? */
 bool doing_is_alive(enum doing doing);
 /* Does it wait for its user, in whatever way? */
@@ -82,6 +85,7 @@ struct facts {
 	bool asks;         /* activity "waiting": for the answer to a question */
 	bool is_desired;   /* it should run */
 	bool is_old;       /* the activity may have changed */
+	bool is_asleep;    /* stopped while it was idle: attach and send wake it */
 	bool is_undecided; /* its user is to say what becomes of what it has left */
 	bool asks_first;   /* there may be something to ask before it is started */
 	/* of the activity where it is known, else of the state; since the Epoch, 0: unknown */

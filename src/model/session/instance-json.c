@@ -230,6 +230,7 @@ static const struct field policy_members[] = {
 	FIELD(struct instance, restart_policy, "restart", .words = restart_policy_words,
 	      .always = true),
 	FIELD(struct instance, end_policy, "on_end", .words = end_policy_words),
+	FIELD(struct instance, sleep_after, "sleep_after"),
 };
 static const struct fields policy_fields = FIELDS(struct instance, policy_members);
 

@@ -15,6 +15,7 @@ _Static_assert(ARRAY_SIZE(instance_state_words) == STATE_COUNT + 1, "a state wit
 const char *const instance_desired_words[] = {
 	[DESIRED_STOPPED] = "stopped",
 	[DESIRED_RUNNING] = "running",
+	[DESIRED_ASLEEP] = "asleep",
 	NULL,
 };
 

@@ -32,7 +32,12 @@ enum instance_state {
 };
 
 /* What the user asked for. */
-enum instance_desired { DESIRED_STOPPED, DESIRED_RUNNING };
+enum instance_desired {
+	DESIRED_STOPPED,
+	DESIRED_RUNNING,
+	/* as stopped, until attach, send or a start wakes it: engine/run/sleep.h */
+	DESIRED_ASLEEP,
+};
 
 /* What a running agent is doing. */
 enum instance_activity { ACTIVITY_UNKNOWN, ACTIVITY_BUSY, ACTIVITY_WAITING, ACTIVITY_IDLE };
@@ -261,6 +266,7 @@ struct instance {
 	enum resume_policy resume_policy;
 	enum restart_policy restart_policy;
 	enum end_policy end_policy;
+	char *sleep_after; /* as settings->sleep_after; NULL: that one */
 	struct ending ending;
 	enum instance_desired desired;
 	struct {

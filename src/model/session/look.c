@@ -20,6 +20,7 @@ static const struct {
 	[DOING_RUNNING] = { "running", "○", "=", "runs; unknown what it does", TONE_IDLE },
 	[DOING_STARTING] = { "starting", ">", ">", "is starting", TONE_BUSY },
 	[DOING_STOPPING] = { "stopping", "<", "<", "is stopping", TONE_FAINT },
+	[DOING_ASLEEP] = { "asleep", "z", "z", "is asleep", TONE_FAINT },
 	[DOING_STOPPED] = { "stopped", "·", ".", "is stopped", TONE_FAINT },
 };
 

@@ -29,8 +29,21 @@ static const struct state_cell cells[EVENT_COUNT][PHASE_COUNT] = {
 		[PHASE_ERROR] = { CHANGE(RUNNING, 0) },
 	},
 	[EVENT_STOP_WANTED] = EVERY(CHANGE(STOPPING, EFFECT_WANT_STOPPED)),
+	/* In the second phase a sleep that was cut off is finished. */
+	[EVENT_SLEEP_WANTED] = {
+		[PHASE_RUNNING] = { CHANGE(STOPPING, EFFECT_WANT_ASLEEP) },
+		[PHASE_STOPPING] = { CHANGE(STOPPING, EFFECT_WANT_ASLEEP) },
+	},
 	[EVENT_RESTART_WANTED] = EVERY(CHANGE(STOPPING, EFFECT_WANT_RUNNING)),
-	[EVENT_STOPPED] = EVERY(CHANGE(STOPPED, EFFECT_WANT_STOPPED | EFFECT_CLEAR_RUN)),
+	/* What is being stopped has its wish already: it may be to sleep. */
+	[EVENT_STOPPED] = {
+		[PHASE_STOPPED] = { CHANGE(STOPPED, EFFECT_WANT_STOPPED | EFFECT_CLEAR_RUN) },
+		[PHASE_STARTING] = { CHANGE(STOPPED, EFFECT_WANT_STOPPED | EFFECT_CLEAR_RUN) },
+		[PHASE_RUNNING] = { CHANGE(STOPPED, EFFECT_WANT_STOPPED | EFFECT_CLEAR_RUN) },
+		[PHASE_STOPPING] = { CHANGE(STOPPED, EFFECT_CLEAR_RUN) },
+		[PHASE_RESTARTING] = { CHANGE(STOPPED, EFFECT_WANT_STOPPED | EFFECT_CLEAR_RUN) },
+		[PHASE_ERROR] = { CHANGE(STOPPED, EFFECT_WANT_STOPPED | EFFECT_CLEAR_RUN) },
+	},
 	/* The wish to run stays. */
 	[EVENT_RESTART_GIVEN_UP] = {
 		[PHASE_STOPPED] = { SAME },
@@ -113,6 +126,7 @@ static const char *const event_words[] = {
 	[EVENT_START_FAILED] = "start failed",
 	[EVENT_SEEN_ALIVE] = "seen alive",
 	[EVENT_STOP_WANTED] = "stop wanted",
+	[EVENT_SLEEP_WANTED] = "sleep wanted",
 	[EVENT_RESTART_WANTED] = "restart wanted",
 	[EVENT_STOPPED] = "stopped",
 	[EVENT_RESTART_GIVEN_UP] = "restart given up",
@@ -192,6 +206,8 @@ enum state_verdict state_apply(struct instance *instance, enum state_event event
 		instance->desired = DESIRED_RUNNING;
 	if (cell.effects & EFFECT_WANT_STOPPED)
 		instance->desired = DESIRED_STOPPED;
+	if (cell.effects & EFFECT_WANT_ASLEEP)
+		instance->desired = DESIRED_ASLEEP;
 	if (cell.effects & EFFECT_FORGET_EXIT)
 		instance->observed.exit.present = false;
 	if (cell.effects & EFFECT_CLEAR_RUN)

@@ -29,6 +29,7 @@ enum state_event {
 	EVENT_START_FAILED,   /* ... and could not be made */
 	EVENT_SEEN_ALIVE,     /* a look found the run alive, whatever is stored */
 	EVENT_STOP_WANTED,    /* the run is about to be ended */
+	EVENT_SLEEP_WANTED,   /* the same, until its user wants it again */
 	EVENT_RESTART_WANTED, /* the same, and a start is to follow */
 	EVENT_STOPPED,        /* nothing of the run is left, as its user wanted */
 	/* the start of a restart failed, and its user has the error */
@@ -62,6 +63,7 @@ enum state_effect {
 	EFFECT_WANT_STOPPED = 1 << 3,
 	EFFECT_NO_REASON = 1 << 4, /* as the user wanted it: there is nothing to explain */
 	EFFECT_NO_STAMP = 1 << 5,  /* nothing happened now, or here */
+	EFFECT_WANT_ASLEEP = 1 << 6,
 };
 
 struct state_cell {
@@ -123,11 +125,11 @@ static inline bool state_is_error(enum instance_state state)
 	return state == STATE_ERROR;
 }
 
-/* The session ended as its user wanted: by a stop, which leaves no reason, or because the agent
- * quit. */
+/* The session ended as its user wanted: by a stop, which leaves no reason, because the agent quit,
+ * or it sleeps. */
 static inline bool state_is_at_rest(enum instance_state state, enum instance_desired desired)
 {
-	return state == STATE_STOPPED && desired == DESIRED_STOPPED;
+	return state == STATE_STOPPED && desired != DESIRED_RUNNING;
 }
 
 /* Is a run there, by what is stored?  A start that was cut off has one if it wrote down a server.

@@ -28,3 +28,6 @@ int settings_store_occasions(const struct toml_document *document, const struct 
 /* A URL of http or https with a host and a path. */
 int settings_store_url(const struct toml_document *document, const struct toml_key *key,
 		       struct json_object *value, void *field, struct error *err);
+/* [session] sleep_after. */
+int settings_store_sleep(const struct toml_document *document, const struct toml_key *key,
+			 struct json_object *value, void *field, struct error *err);

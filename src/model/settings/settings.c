@@ -79,6 +79,7 @@ static void free_workspace(struct workspace_defaults *defaults)
 void settings_free(struct settings *settings)
 {
 	free(settings->default_agent);
+	free(settings->sleep_after);
 	free(settings->tmux.conf);
 	strvec_clear(&settings->tmux.options);
 	strvec_clear(&settings->resume_by_agent);
@@ -718,6 +719,9 @@ const struct toml_key settings_keys[] = {
 	    .example = "\"https://ntfy.sh/another-topic\""),
 	KEY("notify.answer_minutes", toml_store_int, notify.answer_minutes, .min = 1,
 	    .max = ANSWER_MINUTES_MOST, .about = "minutes for which an answer counts"),
+	KEY("session.sleep_after", settings_store_sleep, sleep_after,
+	    .about = "how long an agent is idle until its session sleeps; \"off\": it never does",
+	    .example = "\"2h\""),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S,
 	    .about = "seconds that a stop waits before it kills what is left"),
 	KEY("trash.keep", toml_store_int, trash_keep_days, .min = 0, .max = TRASH_DAYS_MOST,

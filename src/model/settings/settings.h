@@ -110,9 +110,11 @@ struct settings {
 	struct strvec ui_keys;          /* [ui] keys = ["stop=X"] */
 	enum theme ui_theme;            /* [ui] theme = "default" */
 	struct strvec ui_colors;        /* [ui] colors = ["waiting=bold red"]: skin_set() */
-	int64_t stop_timeout_s;         /* [stop] timeout = 10: for a whole stop */
-	enum end_policy end_policy;     /* [workspace] on_end = "ask" */
-	int64_t trash_keep_days;        /* [trash] keep = 0: how long prune leaves them alone */
+	/* [session] sleep_after = "2h": for a session without one; NULL, "off": it stays up */
+	char *sleep_after;
+	int64_t stop_timeout_s;     /* [stop] timeout = 10: for a whole stop */
+	enum end_policy end_policy; /* [workspace] on_end = "ask" */
+	int64_t trash_keep_days;    /* [trash] keep = 0: how long prune leaves them alone */
 };
 
 /* Defaults. */
@@ -122,6 +124,8 @@ void settings_init(struct settings *ret);
  * untouched. */
 int settings_parse(const char *text, size_t length, const char *what, struct settings *ret,
 		   struct error *err);
+/* "2h" in µs, and 0 for "off".  False: it is no such text. */
+bool settings_sleep_us(const char *text, int64_t *ret_us);
 void settings_free(struct settings *settings);
 #define cleanup_settings CLEANUP(settings_free)
 

@@ -363,6 +363,7 @@ static const struct line_keys *keys_of_line(const struct ui *ui)
 		return waiting_keys;
 	case DOING_ERROR:
 		return error_keys;
+	case DOING_ASLEEP:
 	case DOING_STOPPED:
 		return stopped_keys;
 	default:

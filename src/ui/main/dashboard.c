@@ -79,7 +79,7 @@ static bool is_shown(const struct dashboard *dashboard, const struct roster_entr
 		return is_named(wish, facts->key.id);
 	if (wish->group && !naming_is_in_group(or_empty(facts->group), wish->group))
 		return false;
-	return entry->owner || facts->doing != DOING_STOPPED;
+	return entry->owner || !doing_is_at_rest(facts->doing);
 }
 
 static void forget(struct dashboard *dashboard, struct roster_entry *entry)

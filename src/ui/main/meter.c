@@ -24,8 +24,7 @@ static bool is_wanted(const struct meter *meter)
 
 static bool runs(const struct item *item)
 {
-	return item->doing != DOING_STOPPED && item->doing != DOING_ERROR &&
-	       item->doing != DOING_UNKNOWN;
+	return doing_is_alive(item->doing) && item->doing != DOING_UNKNOWN;
 }
 
 static bool is_visible(const struct meter *meter, const struct item *item)

@@ -55,7 +55,7 @@ void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 
 static bool is_at_rest(const struct item *item)
 {
-	return item->doing == DOING_STOPPED && !item_needs_user(item) &&
+	return doing_is_at_rest(item->doing) && !item_needs_user(item) &&
 	       !(item->marks & MARK_UNDECIDED);
 }
 
@@ -71,7 +71,9 @@ static size_t fold_group(struct list *list, size_t at)
 		rests &= below->kind == LINE_SESSION
 				 ? below->item->rests
 				 : below->kind != LINE_GROUP ||
-					   below->doing[DOING_STOPPED] == below->sessions;
+					   below->doing[DOING_STOPPED] +
+							   below->doing[DOING_ASLEEP] ==
+						   below->sessions;
 	}
 	if (!rests)
 		return at + 1;

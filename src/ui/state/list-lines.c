@@ -106,7 +106,7 @@ static bool is_in_scope(const struct list *list, const struct item *item)
 	case SCOPE_NEEDS_USER:
 		return item_needs_user(item);
 	case SCOPE_RUNNING:
-		return item->doing != DOING_STOPPED && item->doing != DOING_ERROR;
+		return doing_is_alive(item->doing);
 	default:
 		return true;
 	}

@@ -130,7 +130,7 @@ static void fill(const struct list *list, struct item *item, const struct facts 
 		.line = item->line,
 		.pinned_line = item->pinned_line,
 		.hidden_by = item->hidden_by,
-		.rests = item->rests && facts->doing == DOING_STOPPED,
+		.rests = item->rests && doing_is_at_rest(facts->doing),
 		.is_chosen = item->is_chosen,
 		.replied = item->replied,
 	};

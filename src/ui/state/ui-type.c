@@ -11,7 +11,7 @@ struct item *ui_previewed(const struct ui *ui)
 
 void ui_begin_typing(struct ui *ui, const struct item *item, struct wish *ret)
 {
-	if (item->doing == DOING_STOPPED) {
+	if (doing_is_at_rest(item->doing)) {
 		cleanup_free char *text = xasprintf("%s does not run: start it first.",
 						    item->title);
 		ui_tell(ui, text, true);
@@ -92,7 +92,7 @@ void ui_type_failed(struct ui *ui, const char *why)
 void ui_settle_typing(struct ui *ui)
 {
 	const struct item *item = ui->mode == MODE_AGENT ? ui_previewed(ui) : NULL;
-	if (ui->mode != MODE_AGENT || (item && item->doing != DOING_STOPPED))
+	if (ui->mode != MODE_AGENT || (item && !doing_is_at_rest(item->doing)))
 		return;
 	cleanup_free char *why = item ? xasprintf("%s does not run any more.", item->title)
 				      : xstrdup("The session was removed.");
