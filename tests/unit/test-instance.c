@@ -617,7 +617,7 @@ static void an_answered_offer_is_gone_from_the_manifest(void **state UNUSED)
 static void each_word_means_its_value_and_no_other(void **state UNUSED)
 {
 	CHECK_NAMES(enum instance_state, STATE_COUNT, instance_state_name, instance_state_words)
-	CHECK_NAMES(enum instance_desired, 2, instance_desired_name, instance_desired_words)
+	CHECK_NAMES(enum instance_desired, 3, instance_desired_name, instance_desired_words)
 	CHECK_WORDS(enum instance_activity, 4, instance_activity_name, instance_activity_parse)
 	CHECK_NAMES(enum session_origin, 5, session_origin_name, session_origin_words)
 	CHECK_NAMES(enum rung, RUNG_COUNT, rung_name, rung_words)
