@@ -13,15 +13,16 @@
 
 #define DIGEST "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define ID     "11111111-2222-4333-8444-555555555555"
-#define SESSION                                                                      \
-	"{\"profile\":\"default\",\"id\":\"a1b2c3d4\",\"title\":\"work\","           \
-	"\"group\":\"some/group\",\"notes\":\"mine\",\"agent\":\"claude\","          \
-	"\"directory\":\"/work\",\"launch_directory\":\"/work/tree\","               \
-	"\"config_home\":\"~/.claude-work\",\"imported_from\":\"deck:/a:1\","        \
-	"\"argv\":[\"claude\"],\"resume\":\"auto\",\"restart\":\"no\","              \
-	"\"on_end\":\"keep\",\"memory_max\":1024,\"session_id\":\"" ID "\","         \
-	"\"created_at\":\"2026-04-14T09:08:01.000Z\","                               \
-	"\"conversation\":{\"number\":1,\"size_bytes\":6,\"sha256\":\"" DIGEST "\"," \
+#define SESSION                                                                               \
+	"{\"profile\":\"default\",\"id\":\"a1b2c3d4\",\"title\":\"work\","                    \
+	"\"group\":\"some/group\",\"notes\":\"mine\",\"agent\":\"claude\","                   \
+	"\"directory\":\"/work\",\"launch_directory\":\"/work/tree\","                        \
+	"\"config_home\":\"~/.claude-work\",\"imported_from\":\"deck:/a:1\","                 \
+	"\"argv\":[\"claude\"],\"resume\":\"auto\",\"restart\":\"no\","                       \
+	"\"on_end\":\"keep\",\"sleep_after\":\"2h\",\"memory_max\":1024,\"session_id\":\"" ID \
+	"\","                                                                                 \
+	"\"created_at\":\"2026-04-14T09:08:01.000Z\","                                        \
+	"\"conversation\":{\"number\":1,\"size_bytes\":6,\"sha256\":\"" DIGEST "\","          \
 	"\"path\":\"sessions/2026/a.jsonl\",\"directory\":\"/work/tree\"}}"
 
 static struct error err;

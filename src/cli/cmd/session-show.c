@@ -17,6 +17,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/run/correct.h"
 #include "engine/run/outside.h"
+#include "engine/run/sleep.h"
 #include "engine/run/work.h"
 #include "engine/terminal/terminal.h"
 #include "model/agent/display.h"
@@ -164,6 +165,14 @@ static void add_restart(struct json_object *object, const struct app *app,
 	json_set_time(restart, "last_at", count ? instance->observed.restarts[count - 1] : 0);
 }
 
+static void add_sleep(struct json_object *object, const struct app *app,
+		      const struct instance *instance)
+{
+	struct json_object *sleep = json_make_object(object, "sleep_after");
+	json_set_string(sleep, "idle_for", lifecycle_sleep_after(&app->deck, instance));
+	json_set_bool(sleep, "is_default", !instance->sleep_after);
+}
+
 static void add_end(struct json_object *object, const struct app *app,
 		    const struct instance *instance)
 {
@@ -217,6 +226,7 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	add_end(object, app, instance);
+	add_sleep(object, app, instance);
 	json_set(object, "clients", json_of_clients(instance));
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	json_set(object, "tree",
@@ -312,6 +322,17 @@ static void print_freed(const struct app *app, const struct instance *instance)
 		line("  merge it", merge);
 	}
 	line("  get it back", again);
+}
+
+static void print_sleep(const struct app *app, const struct instance *instance)
+{
+	const char *after = lifecycle_sleep_after(&app->deck, instance);
+	const bool is_off = streq(after, "off");
+	cleanup_free char *text = is_off ? xstrdup("never")
+					 : xasprintf("when idle for %s%s", after,
+						     instance->sleep_after ? "" : " (default)");
+	if (!is_off || instance->sleep_after)
+		line("Sleeps", text);
 }
 
 static void print_end(const struct app *app, const struct instance *instance)
@@ -583,6 +604,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	print_clients(instance);
 	print_restart(app, instance);
 	print_end(app, instance);
+	print_sleep(app, instance);
 	print_exit(instance);
 	line("Go to it with", attach);
 }

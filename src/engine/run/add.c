@@ -509,6 +509,7 @@ static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const s
 	instance->limits = wish->limits;
 	take_memory(deck, wish, instance);
 	instance->end_policy = wish->end_policy;
+	instance->sleep_after = xstrdup_or_null(wish->sleep_after);
 	environment_keep(deck, instance);
 	state_begin(instance, clock_wall_us());
 	instance->conversation.config_home = wish->config_home ? xstrdup(wish->config_home)

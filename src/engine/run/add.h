@@ -24,6 +24,7 @@ struct lifecycle_new {
 	const char *resume;      /* policy's name, or NULL */
 	const char *restart;     /* policy's name, or NULL */
 	enum end_policy end_policy;
+	const char *sleep_after; /* as that of an instance, or NULL */
 	struct limits limits;
 	const struct container_order *container; /* NULL: it lives on this host.  Borrowed */
 	/* A session with a container, whose recipe it has; the conversation to begin with is in the

@@ -12,12 +12,19 @@
 #include "engine/terminal/terminal.h"
 #include "model/agent/display.h"
 
+const char *lifecycle_sleep_after(const struct deck *deck, const struct instance *instance)
+{
+	const char *own = instance->sleep_after, *usual = deck->settings.sleep_after;
+	int64_t us;
+	if (own && settings_sleep_us(own, &us))
+		return own;
+	return !own && usual ? usual : "off";
+}
+
 int64_t lifecycle_sleep_after_us(const struct deck *deck, const struct instance *instance)
 {
-	const char *text = instance->sleep_after ? instance->sleep_after
-						 : deck->settings.sleep_after;
 	int64_t us = 0;
-	return text && settings_sleep_us(text, &us) ? us : 0;
+	return settings_sleep_us(lifecycle_sleep_after(deck, instance), &us) ? us : 0;
 }
 
 static void look_at_activity(const struct run *run, struct sleep_facts *facts)

@@ -11,6 +11,8 @@
 #include "engine/deck/deck.h"
 #include "model/plan/sleep.h"
 
+/* How long the agent of the instance has to be idle, as its user wrote it, or "off". */
+const char *lifecycle_sleep_after(const struct deck *deck, const struct instance *instance);
 /* How long the agent of the instance has to be idle; 0: it never sleeps. */
 int64_t lifecycle_sleep_after_us(const struct deck *deck, const struct instance *instance);
 

@@ -159,6 +159,7 @@ static const struct field parcel_members[] = {
 	FIELD(struct parcel, restart_policy, "restart", .words = restart_policy_words,
 	      .always = true),
 	FIELD(struct parcel, end_policy, "on_end", .words = end_policy_words, .always = true),
+	FIELD(struct parcel, sleep_after, "sleep_after"),
 	FIELD(struct parcel, limits.memory_high, "memory_high"),
 	FIELD(struct parcel, limits.memory_max, "memory_max"),
 	FIELD(struct parcel, limits.tasks_max, "tasks_max"),
@@ -243,6 +244,7 @@ struct parcel *parcels_add(struct parcels *parcels, const struct instance *insta
 	parcel->resume_policy = instance->resume_policy;
 	parcel->restart_policy = instance->restart_policy;
 	parcel->end_policy = instance->end_policy;
+	parcel->sleep_after = xstrdup_or_null(instance->sleep_after);
 	parcel->limits = instance->limits;
 	parcel->created_at = instance->created_at;
 	parcel->last_used_at = instance->last_used_at;

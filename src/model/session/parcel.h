@@ -22,6 +22,7 @@ struct parcel {
 	enum resume_policy resume_policy;
 	enum restart_policy restart_policy;
 	enum end_policy end_policy;
+	char *sleep_after; /* as that of an instance */
 	struct limits limits;
 	int64_t created_at, last_used_at; /* µs since the Epoch */
 	/* of the conversation; NULL: there is none.  A path, if its agent has such ids and its file

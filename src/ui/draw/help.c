@@ -137,11 +137,23 @@ static void add_entries(struct help *help, const char *heading, const struct hel
 /* The signs as this terminal draws them. */
 static void add_signs(struct help *help)
 {
+	/* Two states that share a sign have one line; NULL: the line of another has them. */
+	static const struct {
+		bool is_shared;
+		const char *phrase;
+	} shared[DOING_COUNT] = {
+		[DOING_ASKS] = { true, NULL },
+		[DOING_WAITING] = { true, "asks you, or waits" },
+		[DOING_IDLE] = { true, "is idle, or not known" },
+		[DOING_RUNNING] = { true, NULL },
+	};
 	help->heading = "Signs";
-	/* One that asks has the sign of one that waits. */
-	for (enum doing doing = DOING_WAITING; doing < DOING_COUNT; doing++)
-		add_text(help, draw_sign(doing),
-			 doing == DOING_WAITING ? "asks you, or waits" : doing_phrase(doing));
+	for (enum doing doing = 0; doing < DOING_COUNT; doing++) {
+		const char *phrase = shared[doing].is_shared ? shared[doing].phrase
+							     : doing_phrase(doing);
+		if (phrase)
+			add_text(help, draw_sign(doing), phrase);
+	}
 }
 
 /* All from this action on, before another one. */
