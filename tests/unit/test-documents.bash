@@ -222,7 +222,7 @@ every_page_exists() {
 	local before=$failures pages=0 file link page
 	while IFS=: read -r file link; do
 		# the forge has those, beside the files
-		[[ $link != ../../issues ]] || continue
+		[[ $link != ../../issues && $link != ../../security/advisories/new ]] || continue
 		page=$file
 		[[ $link == '#'* ]] || page=$(dirname "$file")/${link%%#*}
 		pages=$((pages + 1))
@@ -231,7 +231,7 @@ every_page_exists() {
 		elif [[ $link == *'#'* ]] && ! grep -qxF -- "${link#*#}" <(anchors_of "$page"); then
 			fail "every_page_exists: ${file#"$tree"/} leads to $link, and there is no such heading"
 		fi
-	done < <(grep -oHE '\]\([^):]+\)' "$tree"/{README,CLAUDE,CHANGELOG}.md "$tree"/docs/*.md "$tree"/docs/rfc/*.md |
+	done < <(grep -oHE '\]\([^):]+\)' "$tree"/{README,CLAUDE,CHANGELOG,SECURITY}.md "$tree"/docs/*.md "$tree"/docs/rfc/*.md |
 		sed -E 's/:\]\((.*)\)$/:\1/')
 	while read -r page; do
 		pages=$((pages + 1))
