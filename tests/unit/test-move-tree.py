@@ -286,6 +286,25 @@ def case_a_move_is_killed_at_any_moment(hosts):
         expect(look(tree_there(hosts, session)) == look(tree) == before, f"seed {SEED}, kill {i}: the tree is not the same")
 
 
+def case_a_link_that_is_lost_during_a_tree_is_no_refusal(hosts):
+    repository, clone = repositories(hosts)
+    session = json.loads(hosts.there("launch", clone, "--worktree", "-t", "api", "--agent", "demo", "--json"))["id"]
+    for words in (("send", "api", "said there"), ("status", "--wait", "idle", "--timeout", "60", "api"), ("session", "stop", "api")):
+        hosts.there(*words)
+    tree = tree_there(hosts, session)
+    with open(tree + "/large", "wb") as file:
+        file.write(os.urandom(4 << 20))
+    before = look(tree)
+    words = ("session", "move", "gpu1:api", "--to", "local", "--path", repository, "--with-tree")
+    move_of.cut_link(hosts, 1 << 20)
+    refused(hosts, move_of.UNREACHABLE, "run this again", *words)
+    expect(states(hosts, session) == (None, "leaving"), states(hosts, session))
+    hosts.settings("[hosts.gpu1]\n")
+    done = hosts.run(*words)
+    expect(done.returncode == 0 and states(hosts, session) == ("arrived", "moved"), done)
+    expect(look(here(hosts, "show", session)["path"]) == before, "the tree is not the same")
+
+
 def case_the_disk_there_is_full(hosts):
     repository, _ = repositories(hosts)
     session, tree = launch(hosts, repository)

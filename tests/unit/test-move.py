@@ -365,6 +365,25 @@ def case_a_refusal_of_a_long_conversation_is_said(hosts):
     expect(states(hosts, session) == ("none", None), states(hosts, session))
 
 
+def cut_link(hosts, most):
+    """What comes from there ends in the middle, once it is long."""
+    hosts_of.write(hosts.path + "/cut", f'#!/bin/sh\nagentdeck "$@" | stdbuf -o0 head -c {most}\n', 0o755)
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/cut"\ntimeout = 60\n')
+
+
+def case_a_link_that_is_lost_is_no_refusal(hosts):
+    session, conversation = add(settle(hosts))
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it does not move")
+    say(hosts.far, conversation, "x" * (8 << 20))
+    words = content(conversation_of(hosts.far, conversation)[0])
+    cut_link(hosts, 1 << 20)
+    refused(hosts, UNREACHABLE, "run this again", "session", "move", "gpu1:api", "--to", "local")
+    expect(check_invariant(hosts, session, conversation, words) == ("moved", "leaving"), states(hosts, session))
+    hosts.settings("[hosts.gpu1]\n")
+    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "it does not continue")
+    expect(check_invariant(hosts, session, conversation, words) == ("arrived", "moved"), states(hosts, session))
+
+
 def case_a_session_that_leaves_is_not_exported(hosts):
     session, _ = add(settle(hosts))
     move = str(uuid.uuid4())

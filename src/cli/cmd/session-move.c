@@ -347,13 +347,22 @@ static int check_return(const struct mover *mover, const struct answer *there, s
 	return 0;
 }
 
-/* A file that was cut off says less than why that happened, unless its reader did that. */
+/* A refusal has words of its own: without an answer, the link may be the reason.  A file that was
+ * cut off says less than why that happened, unless its reader did that. */
 static bool is_refusal(const struct answer *imported, const struct answer *exported)
 {
-	return imported->status != 0 && !is_unknown(imported->status) &&
+	const char *code = json_get_string(imported->object, "code", "");
+	return imported->status != 0 && !is_unknown(imported->status) && *code &&
 	       (exported->status == 0 || exported->status == STATUS_UNREAD ||
-		!streq(json_get_string(imported->object, "code", ""),
-		       error_code_name(ERROR_CORRUPT)));
+		!streq(code, error_code_name(ERROR_CORRUPT)));
+}
+
+/* Does the sender say why it does not send?  It had the session a moment ago: where it is not found
+ * now, its state cannot be read. */
+static bool is_sure(const struct answer *exported)
+{
+	return exported->status != 0 && exported->status != STATUS_ABSENT &&
+	       !is_unknown(exported->status);
 }
 
 /* How the two ends of a transfer ended.  SEND_REFUSED: *why says why it cannot be done.  -1: that
@@ -365,15 +374,23 @@ static int judge(const struct mover *mover, const struct answer *exported,
 	if (exported->status == 0 && imported->status == 0)
 		return 0;
 	/* One that refuses does not read all of it, which ends the other one by a signal. */
-	if (is_refusal(imported, exported))
+	if (is_refusal(imported, exported)) {
 		(void)fail_answer(&mover->to, imported, why);
-	else if (is_unknown(imported->status))
+		return SEND_REFUSED;
+	}
+	if (is_unknown(imported->status))
 		return fail_answer(&mover->to, imported, err);
-	else if (is_unknown(exported->status))
-		return fail_answer(&mover->from, exported, err);
-	else
+	/* Where all of it has come, the session must not start where it was. */
+	if (imported->status != 0 && is_sure(exported)) {
 		(void)fail_answer(&mover->from, exported, why);
-	return SEND_REFUSED;
+		return SEND_REFUSED;
+	}
+	if (exported->status == STATUS_UNREACHABLE || exported->status == STATUS_UNKNOWN)
+		return fail_answer(&mover->from, exported, err);
+	return error_set(err, ERROR_UNKNOWN,
+			 "the transfer from %s to %s was cut off: run this again, it continues; "
+			 "--abandon ends the move",
+			 mover->from.shown, mover->to.shown);
 }
 
 static int send_session(const struct mover *mover, const struct answer *there, struct error *why,

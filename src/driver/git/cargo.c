@@ -537,8 +537,12 @@ static int finish(struct child *child, const char *what, struct error *err)
 	cleanup_child_result struct child_result result = { 0 };
 	if (child_finish(child, INT64_MAX, &result, err) < 0)
 		return -1;
+	if (result.exit_status == 0)
+		return 0;
 	cleanup_free char *said = child_last_words(&result);
-	return result.exit_status == 0 ? 0 : error_set(err, ERROR_CHILD, "git %s: %s", what, said);
+	/* The sender may be the reason, or the way from it. */
+	const bool is_cut = strstr(strbuf_text(&result.errors), "early EOF");
+	return error_set(err, is_cut ? ERROR_CORRUPT : ERROR_CHILD, "git %s: %s", what, said);
 }
 
 static int copy_out(int from, struct error *err)

@@ -54,5 +54,6 @@ bool cargo_is_commit(const char *name);
 /* Write the commit to standard output, as a pack, with what it needs and these commits (names
  * joined by commas) do not have. */
 int cargo_send(const char *source, const char *commit, const char *have, struct error *err);
-/* Read a pack from standard input into the repository, where nothing names what comes. */
+/* Read a pack from standard input into the repository, where nothing names what comes.
+ * ERROR_CORRUPT: it was cut off. */
 int cargo_receive(const char *source, struct error *err);
