@@ -7,12 +7,12 @@
 	const field = form.elements.q;
 	const list = document.getElementById("found");
 
-	// All words must be in the heading or the title of its page; a title comes first, then a beginning.
+	// All words must be in the heading, the title of its page or its address; a title comes first, then a beginning.
 	function find(words) {
 		const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
 		const hits = [];
 		for (const [heading, page, address] of wanted.length ? window.headings : []) {
-			const text = heading.toLowerCase(), all = text + " " + page.toLowerCase();
+			const text = heading.toLowerCase(), all = [text, page, address].join(" ").toLowerCase();
 			if (wanted.every(word => all.includes(word)))
 				hits.push([(page ? 2 : 0) + (text.includes(wanted[0]) ? 0 : 2) + (text.startsWith(wanted[0]) ? 0 : 1), heading, page, address]);
 		}
