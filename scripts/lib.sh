@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# lib.sh - what scripts/quickstart and scripts/test share; sourced, never run
+# lib.sh - what the scripts share; sourced, never run
 #
 #   manual                  print the header comment of the script, which is its manual
 #   has PROGRAM             whether the program is in PATH
@@ -12,6 +12,13 @@
 #                           exit status, TOOK the seconds. Do not call it in a condition: set -e
 #                           would have no effect on COMMAND.
 #   make_configure          run autoreconf where configure is missing or older than its sources
+#   pack_programs DIRECTORY WHERE
+#                           put DIRECTORY.tar.gz and its .sha256 into WHERE, the same for the same
+#                           files, and print its path
+#   this_system             print the name of this system and its version, as debian12
+#   choose_key KEY DIR      take a key of the user's gpg keyring, or import the file KEY into a keyring
+#                           in DIR. SIGNER has its fingerprint
+#   end_agent               end the gpg-agent of that keyring
 #   BOLD DIM RED GREEN YELLOW PLAIN    colours; empty without a terminal, or with NO_COLOR
 #
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -78,3 +85,30 @@ make_configure() {	# TREE
 		(cd "$1" && autoreconf -fi)
 	fi
 }
+
+pack_programs() {	# DIRECTORY WHERE
+	local name=${1##*/}
+	tar -C "${1%/*}" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -cf "$1.tar" "$name"
+	gzip -n9 "$1.tar"
+	(cd "${1%/*}" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+	mv -f "$1.tar.gz" "$1.tar.gz.sha256" "$2/"
+	echo "$2/$name.tar.gz"
+}
+
+# shellcheck source=/dev/null
+this_system() { (. /etc/os-release && echo "$ID${VERSION_ID-}"); }
+
+KEYRING=
+choose_key() {	# KEY DIR
+	has gpg || { echo "${0##*/}: gpg is missing (Debian package: gnupg)" >&2; exit 1; }
+	if [[ -f $1 ]]; then
+		KEYRING=$2/gnupg
+		mkdir -m 700 "$KEYRING"
+		export GNUPGHOME=$KEYRING
+		gpg --batch --quiet --import "$1"
+		set -- ''
+	fi
+	SIGNER=$(gpg --batch --with-colons --list-secret-keys ${1:+"$1"} 2>/dev/null | awk -F : '/^fp/ { print $10; exit }')
+	[[ $SIGNER ]] || { echo "${0##*/}: there is no secret key $1: gpg --list-secret-keys has yours" >&2; exit 2; }
+}
+end_agent() { [[ ! $KEYRING ]] || gpgconf --homedir "$KEYRING" --kill gpg-agent; }

@@ -559,6 +559,7 @@ package_in() {	# SYSTEM
 	limit_as_root 900 "$TOP/tests/persistence/package" --in "$1" "$WORK/$1"/agentdeck_*.deb
 }
 step_bare() { limit_as_root 3600 "$TOP/tests/bare"; }
+step_release() { limit_as_root 5400 "$TOP/tests/release"; }
 step_debian13() { package_in debian13; }
 step_ubuntu24.04() { package_in ubuntu24.04; }
 
