@@ -530,6 +530,7 @@ step_first-hour() {
 	needs python3
 	install_scratch
 	limit_as_root 600 "$TOP/tests/persistence/first-hour"
+	limit_as_root 300 "$TOP/scripts/make-picture" --reboot --check
 }
 
 step_package() {
