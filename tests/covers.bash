@@ -18,6 +18,8 @@ COVERS=(
 	"src/base/libc|musl"
 	"src/base/macro|unit"
 	"src/base/systemd|tests/unit/test-bus.c"
+	"src/base/tomlschema|tests/unit/test-schema.py"
+	"src/model/settings/schema|tests/unit/test-schema.py"
 	"src/base/tomltext|tests/unit/test-tomledit.c"
 	"src/base/version|tests/check-scripts"
 	"src/bell/|tests/unit/test-wall.bash tests/unit/test-dashboard.bash"

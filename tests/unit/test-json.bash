@@ -465,7 +465,7 @@ declare -A words=(
 	[list]='' [status]='' ['session show']=one ['session path']=one ['session changes']=changed ['session check']=one
 	['session current']='' ['session output']=one [history]=hello [search]=me [diff]='' [doctor]=''
 	['agents list']='' ['agents show']=demo ['agents check']='' ['group list']=''
-	['profile list']='' ['config path']='' ['config get']='' ['config check']='' [logs]=''
+	['profile list']='' ['config path']='' ['config get']='' ['config check']='' ['config schema']='' [logs]=''
 	[completion]=bash [help]='' [skill]='' ['recover --dry-run']='' ['prune --dry-run']=''
 	['adopt --dry-run']='' ['supervise --status']='' ['role check']=../role ['role show']=../role ['role diff']=../created ['role list']=''
 	['host list']='' ['host check']='' ['host manifest']='agents --kubernetes --image a' ['session address']=one ['forward --list']=''

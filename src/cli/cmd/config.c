@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/deckfile.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
 #include "base/fsutil.h"
 #include "base/tomltext.h"
+#include "model/agent/agent.h"
 #include "model/settings/values.h"
 
 #include <string.h>
@@ -176,4 +178,39 @@ const struct command command_config_get = {
 	.summary = "print the value of a key of config.toml, or all of them",
 	.flags = NEEDS_DECK | HAS_JSON,
 	.run = cmd_config_get,
+};
+
+/* --- schema ------------------------------------------------------------------------------------- */
+
+static const char *const schema_names[] = { "config", "project", "agent" };
+static struct json_object *(*const schemas[])(void) = { settings_schema, deckfile_schema,
+							agent_schema };
+
+static struct offer offer_schemas(const struct app *line UNUSED, bool behind_dashes UNUSED)
+{
+	return (struct offer){ .words = schema_names, .count = ARRAY_SIZE(schema_names) };
+}
+
+static int cmd_config_schema(struct app *app, struct error *err)
+{
+	const char *name = app->operands.count ? app->operands.items[0] : schema_names[0];
+	for (size_t i = 0; i < ARRAY_SIZE(schemas); i++) {
+		if (!streq(schema_names[i], name))
+			continue;
+		cleanup_json struct json_object *schema = schemas[i]();
+		puts(json_object_to_json_string_ext(
+			schema, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+		return 0;
+	}
+	return error_set(err, ERROR_USAGE, "there is no schema of \"%s\": config, project or agent",
+			 name);
+}
+
+const struct command command_config_schema = {
+	.name = "config schema",
+	.kind = COMMAND_READS,
+	.arguments = "[KIND]",
+	.summary = "print the JSON Schema of a file that agentdeck reads",
+	.run = cmd_config_schema,
+	.offer = offer_schemas,
 };

@@ -5,6 +5,7 @@
 #include "base/fsutil.h"
 #include "base/toml.h"
 #include "base/tomlmap.h"
+#include "base/tomlschema.h"
 #include "cli/cmd/commands.h"
 #include "model/session/naming.h"
 
@@ -379,6 +380,56 @@ int deckfile_read(const char *path, const char *home, struct deckfile *ret, stru
 	*ret = file;
 	file = (struct deckfile){ 0 };
 	return 0;
+}
+
+static const char *schema_of(const struct command_option *option)
+{
+	if (streq(option->name, "resume"))
+		return "{\"enum\": [\"auto\", \"confirm\", \"never\", \"default\"]}";
+	if (streq(option->name, "restart"))
+		return "{\"enum\": [\"no\", \"on-failure\", \"always\", \"default\"]}";
+	if (streq(option->name, "group") || streq(option->name, "agent"))
+		return "{\"type\": \"string\"}";
+	if (option->type == OPTION_FLAG)
+		return "{\"type\": \"boolean\"}";
+	if (option->type == OPTION_LIST)
+		return "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}";
+	return option->argument && option->argument[0] == '['
+		       ? "{\"type\": [\"string\", \"integer\", \"boolean\"]}"
+		       : "{\"type\": [\"string\", \"integer\"]}";
+}
+
+struct json_object *deckfile_schema(void)
+{
+	static const struct toml_shape none[] = { { NULL, NULL } };
+	static const struct toml_key keys[] = {
+		{ .path = "group", .store = toml_store_string },
+		{ .path = "session", .type = TOML_TABLE },
+	};
+	static const struct toml_key own[] = {
+		{ .path = "path", .store = toml_store_string },
+		{ .path = "message", .store = toml_store_string },
+		{ .path = "args", .store = toml_store_strings },
+	};
+	struct json_object *schema = toml_schema("agentdeck.toml: the sessions of a project", keys,
+						 ARRAY_SIZE(keys), none);
+	struct json_object *session = toml_schema("a session", own, ARRAY_SIZE(own), none);
+	struct json_object *members = json_get_object(session, "properties");
+	for (const struct command_option *option = command_launch.options; option->name; option++) {
+		cleanup_free char *name = spelled(option->name, '-', '_');
+		if (!is_declarable(option->name))
+			continue;
+		struct json_object *member = json_make_object(members, name);
+		json_set_string(member, "description", option->help);
+		toml_schema_lay(member, schema_of(option));
+	}
+	json_object_object_del(session, "$schema");
+	toml_schema_lay(schema, "{\"required\": [\"session\"]}");
+	struct json_object *sessions = json_get_object(json_get_object(schema, "properties"),
+						       "session");
+	toml_schema_lay(sessions, "{\"minProperties\": 1, \"propertyNames\": {\"minLength\": 1}}");
+	json_set(sessions, "additionalProperties", session);
+	return schema;
 }
 
 bool declared_has_option(const struct declared *declared, const char *word)

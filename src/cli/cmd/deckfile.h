@@ -48,6 +48,9 @@ int deckfile_read(const char *path, const char *home, struct deckfile *ret, stru
 void deckfile_free(struct deckfile *file);
 #define cleanup_deckfile CLEANUP(deckfile_free)
 
+/* The JSON Schema of such a file, from the options of launch.  The caller's. */
+struct json_object *deckfile_schema(void) MUST_USE;
+
 /* The words behind launch that make the session; whose: those that people would type, or those of
  * a process of ours, which reads the message from its standard input. */
 enum launch_words { LAUNCH_OF_USER, LAUNCH_OF_CREW };

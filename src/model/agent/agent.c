@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/agent/agent.h"
 
+#include "base/tomlschema.h"
+
 #include <string.h>
 
 /* With "" an override removes the value of the built-in entry. */
@@ -154,6 +156,23 @@ static const struct toml_key keys[] = {
 	KEY("doctor.file", "doctor_file", store_or_null, doctor_file),
 	KEY("doctor.unless", "doctor_unless", store_or_null, doctor_unless),
 };
+
+struct json_object *agent_schema(void)
+{
+	static const struct toml_shape shapes[] = {
+		{ "question", "{\"type\": \"object\"}" },
+		{ NULL, NULL },
+	};
+	struct json_object *members = json_object_new_object();
+	struct json_object *schema = toml_schema("an agent of agentdeck", keys, ARRAY_SIZE(keys),
+						 shapes);
+	for (size_t i = 0; i < agent_question_key_count; i++)
+		json_set_string(json_make_object(members, agent_question_keys[i].name), "type",
+				"string");
+	json_set(json_get_object(json_get_object(schema, "properties"), "question"),
+		 "additionalProperties", toml_schema_object(members));
+	return schema;
+}
 
 void agent_free(struct agent *agent)
 {

@@ -166,6 +166,9 @@ struct agent {
 	bool builtin, overridden;
 };
 
+/* The JSON Schema of an agent's file.  The caller's. */
+struct json_object *agent_schema(void) MUST_USE;
+
 /* NULL is fine. */
 void agent_free(struct agent *agent);
 struct agent *agent_copy(const struct agent *agent) MUST_USE;

@@ -21,6 +21,9 @@ int settings_check_hosts(const struct toml_document *document, const struct remo
 int settings_store_choice(const struct toml_document *document, const struct toml_key *key,
 			  struct json_object *value, void *field, struct error *err);
 
+/* The words that a key of [container] may be, or NULL: it is another text. */
+const char *const *settings_choice_words(const char *path);
+
 /* The words of [notify] on, and a list of some of them (settings-notify.c). */
 extern const char *const settings_occasions[];
 int settings_store_occasions(const struct toml_document *document, const struct toml_key *key,

@@ -25,5 +25,8 @@ struct json_object *settings_value(const struct settings *settings,
 /* A whole config.toml in which every key is a comment with its default.  The caller frees. */
 char *settings_starter(void) MUST_USE;
 
+/* The JSON Schema of config.toml.  The caller's. */
+struct json_object *settings_schema(void) MUST_USE;
+
 /* Every mistake of a file, each as settings_parse() would report it.  None: it is valid. */
 void settings_check(const char *text, size_t length, const char *what, struct strvec *ret);
