@@ -141,6 +141,18 @@ const char *clock_moment(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT
 	return buffer;
 }
 
+const char *clock_until(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE])
+{
+	const int64_t day_us = INT64_C(24) * 3600 * 1000000;
+	const time_t then = wall_us / 1000000;
+	struct tm at;
+	if (!localtime_r(&then, &at) ||
+	    strftime(buffer, CLOCK_TEXT_SIZE, wall_us - now_us < day_us ? "%H:%M" : "%b %-d %H:%M",
+		     &at) == 0)
+		buffer[0] = '\0';
+	return buffer;
+}
+
 const char *clock_age(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE])
 {
 	const long long days = (now_us - wall_us) / 1000000 / 86400;

@@ -36,6 +36,9 @@ int64_t clock_parse(const char *text);
  * if it is long ago; "" if it is not known (0). */
 const char *clock_moment(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE]);
 
+/* A moment to come, for people: "15:00", or "Dec 2 01:47" if that is more than a day away. */
+const char *clock_until(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE]);
+
 /* The age of what was made at that time, in units that stay true for a day at least: "<1d", "12d",
  * "30w", "2y"; "" if the time is not known (0). */
 const char *clock_age(int64_t wall_us, int64_t now_us, char buffer[CLOCK_TEXT_SIZE]);

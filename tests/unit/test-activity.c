@@ -158,7 +158,8 @@ static void an_agent_without_patterns_is_never_guessed(void **state UNUSED)
 /* ---- looking -------------------------------------------------------------------------------- */
 
 static const char entry[] = "command = ['finch']\n[screen]\nready = ['^> ']\nbusy = ['^working']\n"
-			    "waiting = ['^may I']\ntasks = ['^\\. task']\n";
+			    "waiting = ['^may I']\ntasks = ['^\\. task']\n"
+			    "limit = ['^no more until (.+)$']\n";
 
 /* A tmux server whose pane shows the text of a file, and the row of its session. */
 struct cage {
@@ -473,6 +474,34 @@ static void an_agent_whose_turn_failed_is_listed_with_the_error(void **state)
 	assert_int_equal(again.note, VIEW_FAILED);
 }
 
+/* It does not report the end of such a turn. */
+static void an_agent_that_shows_a_usage_limit_is_listed_with_its_end(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	const struct activity works = { .activity = ACTIVITY_BUSY, .since = 7000000 };
+	assert_int_equal(
+		activityfile_write(cage->directory, &works, &(struct announced){ 0 }, NULL), 0);
+	show(cage, "no more\nuntil 11:59 PM\n\n> hello");
+	activity_look(&cage->deck, &cage->row);
+	cleanup_view struct view view = view_of(&cage->row);
+	assert_int_equal(view.note, VIEW_FAILED);
+	assert_string_equal(view.reason, "limited until 23:59");
+	assert_true(view.limited_until > 0);
+	/* The next turn ends it. */
+	show(cage, "no more\nuntil 11:59 PM\n\nworking\n> hello");
+	activity_look(&cage->deck, &cage->row);
+	cleanup_view struct view busy = view_of(&cage->row);
+	assert_int_equal(busy.activity, ACTIVITY_BUSY);
+	assert_int_equal(busy.limited_until, 0);
+	/* These are the words of an earlier turn. */
+	show(cage, "no more\nuntil 11:59 PM\n\ndone\n\n> hello");
+	activity_look(&cage->deck, &cage->row);
+	cleanup_view struct view idle = view_of(&cage->row);
+	assert_int_equal(idle.activity, ACTIVITY_IDLE);
+	assert_int_equal(idle.limited_until, 0);
+}
+
 static void an_agent_may_wait_at_its_prompt(void **state)
 {
 	struct cage *cage = *state;
@@ -588,6 +617,7 @@ int main(void)
 		CAGE_TEST(a_question_that_was_answered_is_not_waited_for),
 		CAGE_TEST(an_agent_waits_for_its_tasks_as_long_as_they_are_shown),
 		CAGE_TEST(an_agent_whose_turn_failed_is_listed_with_the_error),
+		CAGE_TEST(an_agent_that_shows_a_usage_limit_is_listed_with_its_end),
 		CAGE_TEST(an_agent_may_wait_at_its_prompt),
 		CAGE_TEST(a_question_may_be_drawn_after_its_report),
 		CAGE_TEST(a_look_keeps_what_reports_have_counted),

@@ -182,6 +182,8 @@ static void check_failure(struct desk *desk, const char *expected)
 	cleanup_activity struct activity activity = { 0 };
 	activity_read(now->run.directory, &activity);
 	assert_string_equal(or_empty(activity.failure), expected);
+	assert_int_equal(activity.limited_until > 0, streq(expected, FAILURE_LIMIT));
+	activity_free(&activity);
 }
 
 static void a_turn_that_failed_says_why_until_the_next_one(void **state)
@@ -198,6 +200,12 @@ static void a_turn_that_failed_says_why_until_the_next_one(void **state)
 		       "\"Prompt is too long \\u00b7 automatic compaction failed: x\""),
 		  0, OLD, true, ACTIVITY_IDLE },
 	};
+	static const struct step limited[] = {
+		{ HOOK("StopFailure", OLD,
+		       ",\"error\":\"rate_limit\",\"last_assistant_message\":"
+		       "\"You've hit your limit \u00b7 resets 2:55pm (UTC)\""),
+		  0, OLD, true, ACTIVITY_IDLE },
+	};
 	static const struct step again[] = {
 		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"x\""), 0, OLD, true, ACTIVITY_BUSY },
 	};
@@ -206,6 +214,8 @@ static void a_turn_that_failed_says_why_until_the_next_one(void **state)
 	check_failure(desk, "rate_limit");
 	WALK(desk, full);
 	check_failure(desk, "context_full");
+	WALK(desk, limited);
+	check_failure(desk, FAILURE_LIMIT);
 	WALK(desk, again);
 	check_failure(desk, "");
 }

@@ -3,6 +3,7 @@
 #include "cli/show/output.h"
 
 #include "base/log.h"
+#include "engine/run/due.h"
 #include "engine/run/revive.h"
 #include "engine/run/sleep.h"
 #include "engine/run/stop.h"
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 struct options {
-	bool automatic, dry_run, rest, sleep;
+	bool automatic, dry_run, rest, sleep, due;
 	int64_t within; /* 0: as long as it takes */
 };
 
@@ -23,6 +24,8 @@ static const struct command_option options[] = {
 	  TO_FLAG(rest) },
 	{ 0, "sleep", NULL, "end it instead, if it is idle for long enough and may sleep",
 	  TO_FLAG(sleep) },
+	{ 0, "due", NULL, "say to its agent what is due instead, after a usage limit",
+	  TO_FLAG(due) },
 	{ 0, "dry-run", NULL, "tell what would be done, and do nothing", TO_FLAG(dry_run) },
 	{ 0 },
 };
@@ -53,6 +56,19 @@ static int put_to_sleep(struct app *app, struct error *err)
 	return 0;
 }
 
+static int say_due(struct app *app, struct error *err)
+{
+	const char *base = app->operands.items[0];
+	enum due due;
+	if (lifecycle_say_due(&app->deck, base, &due, err) < 0)
+		return -1;
+	cleanup_json struct json_object *object = json_object_new_object();
+	json_set_string(object, "id", base);
+	json_set_string(object, "due", due_name(due));
+	print_json_line(object);
+	return 0;
+}
+
 static int cmd_revive(struct app *app, struct error *err)
 {
 	cleanup_revive_result struct revive_result result = { 0 };
@@ -71,6 +87,8 @@ static int cmd_revive(struct app *app, struct error *err)
 	(void)alarm((unsigned)given->within);
 	if (given->sleep)
 		return put_to_sleep(app, err);
+	if (given->due)
+		return say_due(app, err);
 	if (given->rest)
 		return rest(app, given->within, err);
 	const int r = revive(&app->deck, base, &order, &result, &failure);

@@ -12,6 +12,7 @@
 #include "engine/place/runfiles.h"
 #include "engine/screen/activity.h"
 #include "model/agent/display.h"
+#include "model/agent/limit.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
@@ -37,6 +38,7 @@ struct report {
 	unsigned meaning;
 	bool has_tasks; /* in the background, whose end it waits for */
 	const char *event, *kind, *session_id, *transcript_path, *source, *cwd, *failure;
+	int64_t limited_until; /* as in struct activity */
 	/* whose it is, when the conversation is another instance's; the report's own */
 	struct shared_conversation owned;
 	enum sender_relation relation;
@@ -128,8 +130,10 @@ static void note_activity(const struct instance *instance, const struct report *
 			now.since = clock_wall_us();
 		now.activity = activity;
 		now.is_suspended = false;
-		replace_string(&now.failure,
-			       report->meaning & MEANS_FAILED ? report->failure : NULL);
+		if (report->meaning & MEANS_FAILED)
+			activity_fail(&now, report->failure, report->limited_until);
+		else
+			activity_fail(&now, NULL, 0);
 		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;
 		const bool asks = activity == ACTIVITY_WAITING &&
@@ -461,10 +465,15 @@ static bool is_in_reach(const struct instance *instance, const char *path)
 	return !home || (path_is_below(path, home) && !strstr(path, "/../"));
 }
 
-/* claude's word for a conversation that is too long is that for any request that is refused. */
-static const char *failure_of(struct json_object *object, const struct agent *agent)
+/* claude's word for a conversation that is too long is that for any request that is refused, and
+ * its word for a usage limit is that for any request that came too soon. */
+static const char *failure_of(struct json_object *object, const struct agent *agent,
+			      int64_t *ret_limited_until)
 {
 	const char *text = member(object, agent->failure_text_key);
+	*ret_limited_until = 0;
+	if (text && limit_announced(agent, text, clock_wall_us(), ret_limited_until))
+		return FAILURE_LIMIT;
 	return text && display_fits(&agent->context_full, text)
 		       ? "context_full"
 		       : member(object, agent->failure_key);
@@ -488,10 +497,13 @@ static bool has_tasks(struct json_object *object, const struct agent *agent)
 static int decode(struct json_object *object, const struct instance *instance,
 		  const struct agent *agent, struct report *ret, struct error *err)
 {
+	int64_t limited_until;
+	const char *failure = failure_of(object, agent, &limited_until);
 	struct report report = {
 		.agent = agent,
 		.event = member(object, agent->event_key),
-		.failure = failure_of(object, agent),
+		.failure = failure,
+		.limited_until = limited_until,
 		.has_tasks = has_tasks(object, agent),
 		.session_id = member(object, agent->id_key),
 		.transcript_path = absolute(member(object, agent->transcript_key)),

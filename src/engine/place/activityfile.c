@@ -76,6 +76,9 @@ void activity_read(const char *directory, struct activity *ret)
 	ret->queued = json_get_int(object, "queued", 0);
 	ret->event = xstrdup_or_null(json_get_string(object, "event", NULL));
 	ret->failure = xstrdup_or_null(json_get_string(object, "failure", NULL));
+	const int64_t until = clock_parse(json_get_string(object, "limited_until", ""));
+	ret->limited_until = until < 0 ? 0 : until;
+	ret->was_continued = json_get_bool(object, "continued", false);
 	(void)instance_activity_parse(json_get_string(object, "reported", "unknown"),
 				      &ret->reported);
 }
@@ -116,11 +119,22 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	json_set_int(object, "prompts", announced->prompts);
 	json_set_string(object, "event", activity->event);
 	json_set_string(object, "failure", activity->failure);
+	if (activity->limited_until)
+		json_set_string(object, "limited_until", clock_format(activity->limited_until, date));
+	if (activity->was_continued)
+		json_set_bool(object, "continued", true);
 	json_set_string(object, "session_id", announced->session_id);
 	if (announced->directory)
 		json_set(object, "cwd", json_raw_text(announced->directory));
 	const char *text = json_print(object);
 	return fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, err);
+}
+
+void activity_fail(struct activity *activity, const char *failure, int64_t limited_until)
+{
+	replace_string(&activity->failure, failure);
+	activity->limited_until = limited_until;
+	activity->was_continued = false;
 }
 
 int activityfile_lock(const char *directory, struct fs_lock *ret, struct error *err)

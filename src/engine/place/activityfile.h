@@ -14,6 +14,9 @@
 #include "base/fsutil.h"
 #include "model/session/instance.h"
 
+/* The failure of a turn that a usage limit has ended. */
+#define FAILURE_LIMIT "usage_limit"
+
 /* What the agent is doing. */
 struct activity {
 	enum instance_activity activity;
@@ -27,6 +30,10 @@ struct activity {
 	bool has_tasks;    /* it is done, and waits for others in the background */
 	int64_t queued;    /* prompts reported during a turn, which begin after it */
 	char *failure;     /* the last turn ended with this error, or NULL */
+	/* FAILURE_LIMIT: when the limit ends, µs since the Epoch, 0: unknown; and whether we have
+	 * begun to let it continue. */
+	int64_t limited_until;
+	bool was_continued;
 };
 void activity_free(struct activity *activity);
 #define cleanup_activity CLEANUP(activity_free)
@@ -44,6 +51,9 @@ void announced_free(struct announced *announced);
 /* What cannot be read is unknown, and nothing announced. */
 void activity_read(const char *directory, struct activity *ret);
 void announced_read(const char *directory, struct announced *ret);
+
+/* Its last turn has failed with that, or, with NULL, has not failed. */
+void activity_fail(struct activity *activity, const char *failure, int64_t limited_until);
 
 /* Held from reading to writing, so that two writers lose no count.  FS_LOCK_BUSY: a process holds
  * it for more than a second. */

@@ -96,9 +96,13 @@ bool view_is_over(const struct place_run *run, enum instance_state stored,
 }
 
 /* "rate_limit" for people. */
-static char *failure_text(const char *failure)
+static char *failure_text(const struct activity *activity)
 {
-	char *text = xasprintf("failed: %s", failure);
+	char date[CLOCK_TEXT_SIZE];
+	if (activity->limited_until)
+		return xasprintf("limited until %s",
+				 clock_until(activity->limited_until, clock_wall_us(), date));
+	char *text = xasprintf("failed: %s", activity->failure);
 	for (char *c = text; *c; c++)
 		if (*c == '_')
 			*c = ' ';
@@ -160,6 +164,7 @@ struct view view_of(const struct store_row *row)
 	else if (shared)
 		note(&view, VIEW_SHARING, xasprintf("shares %s", shared));
 	else if (activity.activity == ACTIVITY_IDLE && activity.failure)
-		note(&view, VIEW_FAILED, failure_text(activity.failure));
+		note(&view, VIEW_FAILED, failure_text(&activity));
+	view.limited_until = view.note == VIEW_FAILED ? activity.limited_until : 0;
 	return view;
 }

@@ -39,6 +39,9 @@ struct view {
 	/* the run is another machine's: its name; then is_silent, and state is the last that it
 	 * wrote */
 	char *host;
+	/* VIEW_FAILED: when the usage limit ends, µs since the Epoch; 0: it is another failure, or
+	 * the agent has not said when */
+	int64_t limited_until;
 	char *reason; /* the caller's, NULL when there is nothing to say */
 };
 void view_free(struct view *view);

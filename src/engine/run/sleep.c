@@ -27,14 +27,18 @@ int64_t lifecycle_sleep_after_us(const struct deck *deck, const struct instance 
 	return settings_sleep_us(lifecycle_sleep_after(deck, instance), &us) ? us : 0;
 }
 
-static void look_at_activity(const struct run *run, struct sleep_facts *facts)
+static void look_at_activity(const struct settings *settings, const struct run *run,
+			     struct sleep_facts *facts)
 {
 	cleanup_activity struct activity activity = { 0 };
 	activity_read(run->directory, &activity);
 	const int64_t idle_us = clock_wall_us() - activity.since;
 	facts->activity = activity.activity;
 	facts->idle_us = activity.since > 0 && idle_us > 0 ? idle_us : 0;
-	facts->has_work = activity.has_tasks || activity.queued > 0;
+	/* It waits for the end of its limit. */
+	const bool continues = activity.limited_until && !activity.was_continued &&
+			       settings->on_limit == LIMIT_CONTINUE;
+	facts->has_work = activity.has_tasks || activity.queued > 0 || continues;
 }
 
 static void look_at_screen(const struct operation *operation, struct sleep_facts *facts)
@@ -91,7 +95,7 @@ static void look(struct operation *operation, struct fs_lock *send, struct sleep
 	if (!facts->is_running)
 		return;
 	facts->is_undisturbed = recipient_lock_run(instance->run.directory, 0, send, NULL) == 0;
-	look_at_activity(&instance->run, facts);
+	look_at_activity(&operation->deck->settings, &instance->run, facts);
 	if (sleep_decide(facts) < SLEEP_WATCHED && facts->idle_us < facts->after_us)
 		return;
 	look_at_screen(operation, facts);

@@ -7,6 +7,7 @@
 #include "engine/place/runfiles.h"
 #include "engine/terminal/terminal.h"
 #include "model/agent/display.h"
+#include "model/agent/limit.h"
 #include "model/session/state.h"
 
 #include <sys/stat.h>
@@ -57,7 +58,11 @@ static bool counts_more(const struct agent *agent, const struct activity *now,
 static enum instance_activity seen_on(const struct agent *agent, const struct activity *now,
 				      const char *screen)
 {
-	const enum instance_activity seen = display_activity(agent, screen);
+	/* The choices that come with a usage limit need no answer. */
+	const bool is_limited = now->failure && streq(now->failure, FAILURE_LIMIT) &&
+				display_shows(&agent->limit_menu, screen);
+	const enum instance_activity seen = is_limited ? ACTIVITY_IDLE
+						       : display_activity(agent, screen);
 	const bool waits = now->has_tasks && display_shows(&agent->tasks_shown, screen);
 	return seen == ACTIVITY_IDLE && waits ? ACTIVITY_BUSY : seen;
 }
@@ -132,6 +137,8 @@ bool activity_differs(struct deck *deck, const struct store_row *row, const char
 struct seen {
 	enum instance_activity activity;
 	bool is_suspended;
+	bool is_limited;
+	int64_t limited_until;
 };
 
 static void store_seen(const struct agent *agent, const char *directory, const struct seen *seen)
@@ -156,7 +163,9 @@ static void store_seen(const struct agent *agent, const char *directory, const s
 	if (seen->activity == ACTIVITY_IDLE)
 		now.queued = 0;
 	else
-		replace_string(&now.failure, NULL);
+		activity_fail(&now, NULL, 0);
+	if (seen->is_limited)
+		activity_fail(&now, FAILURE_LIMIT, seen->limited_until);
 	now.since = clock_wall_us();
 	replace_string(&now.event, NULL);
 	(void)activityfile_write(directory, &now, &announced, NULL);
@@ -226,7 +235,15 @@ void activity_look(struct deck *deck, const struct store_row *row)
 	/* A server that has ended meanwhile has left its place to the next run. */
 	if (!place_is_live(&row->run))
 		return;
-	const struct seen found = { seen, display_is_suspended(agent, second ? second : first) };
+	const char *last = second ? second : first;
+	struct seen found = { .activity = seen, .is_suspended = display_is_suspended(agent, last) };
+	/* An agent that reports the end of each turn has reported the limit as well. */
+	if (seen == ACTIVITY_IDLE && now.activity == ACTIVITY_BUSY && agent->limit.count &&
+	    !agent->report_failed.count) {
+		cleanup_free char *words = display_last_words(agent, last);
+		found.is_limited = limit_announced(agent, words, clock_wall_us(),
+						   &found.limited_until);
+	}
 	if (differs)
 		store_seen(agent, row->run.directory, &found);
 	runfiles_note_look(row->run.directory);

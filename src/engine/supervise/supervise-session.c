@@ -8,6 +8,7 @@
 #include "engine/place/environment.h"
 #include "engine/place/isolation.h"
 #include "engine/run/correct.h"
+#include "engine/run/due.h"
 #include "engine/run/recover.h"
 #include "engine/run/sleep.h"
 #include "engine/supervise/decide.h"
@@ -26,8 +27,8 @@ enum {
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
 	/* then it ends by itself, if we are not there to end it and say so */
 	WORK_MARGIN_S = 10,
-	SLEEP_BUSY_MS = 1000,    /* while other commands are at work */
-	SLEEP_RETRY_MS = 300000, /* at most, from one that may not sleep to the next try */
+	IDLE_BUSY_MS = 1000,    /* while other commands are at work */
+	IDLE_RETRY_MS = 300000, /* at most, from a try that was hindered to the next */
 };
 
 /* ---- what is known ----------------------------------------------------------------------------- */
@@ -78,7 +79,7 @@ static void clear_timer(struct session *session)
 static void on_revived(const struct child_result *result, const struct error *failure,
 		       void *context);
 
-/* how: --automatic or --sleep. */
+/* how: --automatic, or one of idle[]. */
 static void begin_work(struct session *session, const char *how, runner_handler handler)
 {
 	cleanup_strvec struct strvec arguments = { 0 };
@@ -240,45 +241,96 @@ static void on_timer(void *context)
 	supervisor_read(session->supervisor);
 }
 
-/* ---- sleep ------------------------------------------------------------------------------------ */
+/* ---- while its agent is idle --------------------------------------------------------------------
+ */
 
-static void on_slept(const struct child_result *result, const struct error *failure, void *context);
+/* µs on the clock of the wall from which on it may sleep; 0: it does not. */
+static int64_t sleep_at(const struct session *session, int64_t *ret_retry_ms)
+{
+	const struct roster_entry *entry = session->entry;
+	cleanup_instance struct instance *instance = NULL;
+	if (store_load(entry->store, entry->row.base, &instance, NULL) < 0)
+		return 0;
+	const int64_t after_us = lifecycle_sleep_after_us(session->supervisor->deck, instance);
+	if (after_us && after_us / 1000 < *ret_retry_ms)
+		*ret_retry_ms = after_us / 1000;
+	return after_us ? entry->view.activity_since + after_us : 0;
+}
+
+/* Likewise, from which on something is to be said to it. */
+static int64_t say_at(const struct session *session, int64_t *ret_retry_ms UNUSED)
+{
+	const int64_t limited_until = session->entry->view.limited_until;
+	if (!limited_until || session->supervisor->deck->settings.on_limit != LIMIT_CONTINUE)
+		return 0;
+	return limited_until + DUE_MARGIN_S * INT64_C(1000000);
+}
+
+static const struct {
+	const char *option, *result; /* of revive, and in its answer */
+	int64_t (*at)(const struct session *session, int64_t *ret_retry_ms);
+} idle[IDLE_COUNT] = {
+	[IDLE_SLEEP] = { "--sleep", "reason", sleep_at },
+	[IDLE_SAY] = { "--due", "due", say_at },
+};
+
+static void on_tried(const struct child_result *result, const struct error *failure, void *context);
+static void on_sleepy(void *context);
+static void on_due(void *context);
+static const loop_timer_handler idle_handlers[IDLE_COUNT] = {
+	[IDLE_SLEEP] = on_sleepy,
+	[IDLE_SAY] = on_due,
+};
+
+static void try_it(struct session *session, enum idle_what what)
+{
+	if (session->work != WORK_NONE || session->supervisor->working >= recover_jobs()) {
+		set_timer_of(session, &session->tries[what].timer, idle_handlers[what],
+			     clock_ms() + IDLE_BUSY_MS);
+		return;
+	}
+	session->trying = what;
+	begin_work(session, idle[what].option, on_tried);
+}
 
 static void on_sleepy(void *context)
 {
-	struct session *session = context;
-	if (session->work != WORK_NONE || session->supervisor->working >= recover_jobs())
-		set_timer_of(session, &session->sleep, on_sleepy, clock_ms() + SLEEP_BUSY_MS);
-	else
-		begin_work(session, "--sleep", on_slept);
+	try_it(context, IDLE_SLEEP);
 }
 
-static int64_t retry_ms(int64_t after_us)
+static void on_due(void *context)
 {
-	return after_us / 1000 < SLEEP_RETRY_MS ? after_us / 1000 : SLEEP_RETRY_MS;
+	try_it(context, IDLE_SAY);
 }
 
-/* A new turn clears it, and begins the time anew when it ends. */
-static void plan_sleep(struct session *session)
+/* A new turn clears it, and its end begins the time again. */
+static void plan_idle(struct session *session)
 {
-	const struct roster_entry *entry = session->entry;
-	const struct deck *deck = session->supervisor->deck;
-	cleanup_instance struct instance *instance = NULL;
-	int64_t after_us = 0;
-	if (entry->view.activity == ACTIVITY_IDLE && !entry->view.is_silent &&
-	    state_is_running(entry->view.state) &&
-	    store_load(entry->store, entry->row.base, &instance, NULL) == 0)
-		after_us = lifecycle_sleep_after_us(deck, instance);
-	if (!after_us) {
-		loop_remove(TAKE_PTR(session->sleep));
-		session->slept_ms = 0;
-		return;
+	const struct view *view = &session->entry->view;
+	const bool is_idle = view->activity == ACTIVITY_IDLE && !view->is_silent &&
+			     state_is_running(view->state);
+	for (enum idle_what what = 0; what < IDLE_COUNT; what++) {
+		struct idle_try *try = &session->tries[what];
+		int64_t retry_ms = IDLE_RETRY_MS;
+		const int64_t at_us = is_idle ? idle[what].at(session, &retry_ms) : 0;
+		if (!at_us) {
+			loop_remove(TAKE_PTR(try->timer));
+			try->tried_ms = 0;
+			continue;
+		}
+		const int64_t left_us = at_us - clock_wall_us();
+		const int64_t at_ms = clock_ms() + (left_us > 0 ? left_us / 1000 + 1 : 0);
+		/* Nothing tells of the end of what hindered the last try. */
+		const int64_t again_ms = try->tried_ms ? try->tried_ms + retry_ms : 0;
+		set_timer_of(session, &try->timer, idle_handlers[what],
+			     at_ms > again_ms ? at_ms : again_ms);
 	}
-	const int64_t left_us = entry->view.activity_since + after_us - clock_wall_us();
-	const int64_t at_ms = clock_ms() + (left_us > 0 ? left_us / 1000 + 1 : 0);
-	/* Nothing tells of the end of what hindered the last try. */
-	const int64_t again_ms = session->slept_ms ? session->slept_ms + retry_ms(after_us) : 0;
-	set_timer_of(session, &session->sleep, on_sleepy, at_ms > again_ms ? at_ms : again_ms);
+}
+
+static void end_tries(struct session *session)
+{
+	for (enum idle_what what = 0; what < IDLE_COUNT; what++)
+		loop_remove(TAKE_PTR(session->tries[what].timer));
 }
 
 /* ---- what is heard ----------------------------------------------------------------------------- */
@@ -297,7 +349,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	clear_timer(session);
-	loop_remove(session->sleep);
+	end_tries(session);
 	strvec_clear(&session->environment);
 	free(session);
 }
@@ -306,7 +358,7 @@ static void forget(struct session *session)
 {
 	calls_session_removed(session);
 	clear_timer(session);
-	loop_remove(TAKE_PTR(session->sleep));
+	end_tries(session);
 	session->entry = NULL;
 	/* A job or a look that is not done still needs the session. */
 	if (session->work == WORK_NONE)
@@ -327,11 +379,11 @@ void session_on_event(struct supervisor *supervisor, const struct roster_event *
 		decide(session, CAUSE_CHANGED);
 		if (!event->entry->row.damage)
 			tell(session, event);
-		plan_sleep(session);
+		plan_idle(session);
 		break;
 	case ROSTER_ACTIVITY:
 		tell(session, event);
-		plan_sleep(session);
+		plan_idle(session);
 		break;
 	case ROSTER_OUTPUT:
 		screens_look(&supervisor->screens, event->entry);
@@ -432,7 +484,7 @@ static void on_revived(const struct child_result *result, const struct error *fa
 	run_queue(supervisor);
 }
 
-static void on_slept(const struct child_result *result, const struct error *failure, void *context)
+static void on_tried(const struct child_result *result, const struct error *failure, void *context)
 {
 	struct session *session = context;
 	struct supervisor *supervisor = session->supervisor;
@@ -440,13 +492,13 @@ static void on_slept(const struct child_result *result, const struct error *fail
 	if (result)
 		(void)json_parse(strbuf_text(&result->output), result->output.length,
 				 "agentdeck revive", &answer, NULL);
-	const char *why = json_get_string(answer, "reason",
-					  failure ? failure->message : "it failed");
 	session->work = WORK_NONE;
 	supervisor->working--;
-	session->slept_ms = clock_ms();
-	if (session->entry && !json_get_bool(answer, "asleep", false))
-		log_debug("%s does not sleep: %s", session->entry->row.id, why);
+	session->tries[session->trying].tried_ms = clock_ms();
+	if (session->entry)
+		log_debug("%s %s: %s", session->entry->row.id, idle[session->trying].option,
+			  json_get_string(answer, idle[session->trying].result,
+					  failure ? failure->message : "it failed"));
 	if (!look_again(session) && session->work == WORK_NONE)
 		session_free(session);
 	run_queue(supervisor);

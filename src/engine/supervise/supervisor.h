@@ -44,6 +44,9 @@ enum session_work {
 	WORK_LOOK,   /* the command's result is being taken */
 };
 
+/* What is tried with a session whose agent is idle. */
+enum idle_what { IDLE_SLEEP, IDLE_SAY, IDLE_COUNT };
+
 /* What is to be done with one session. */
 struct session {
 	struct supervisor *supervisor;
@@ -51,8 +54,11 @@ struct session {
 	struct strvec environment;  /* of its server: what the next run is started with */
 	struct process_id environment_of;
 	struct loop_source *timer; /* when to decide again */
-	struct loop_source *sleep; /* when to try whether it may sleep */
-	int64_t slept_ms; /* of clock_ms(): the last try of that; 0: none since its last turn */
+	struct idle_try {
+		struct loop_source *timer; /* when to try it */
+		int64_t tried_ms; /* of clock_ms(): the last time; 0: not since its last turn */
+	} tries[IDLE_COUNT];      /* while its agent is idle */
+	enum idle_what trying;    /* what its command tries */
 	enum session_next next;
 	enum session_work work;
 	unsigned failures;     /* commands that failed, one after the other */

@@ -102,6 +102,11 @@ static bool find_marked(const struct agent *agent, const struct strvec *marks,
 	return false;
 }
 
+static const char *skip_spaces(const char *line)
+{
+	return line + strspn(line, " ");
+}
+
 static bool find_box(const struct agent *agent, const struct strvec *lines, struct box *ret)
 {
 	return find_marked(agent, &agent->ready, lines, ret);
@@ -174,6 +179,24 @@ bool display_shows(const struct strvec *patterns, const char *screen)
 		if (fits(&compiled, lines.items.items[i]))
 			return true;
 	return false;
+}
+
+char *display_last_words(const struct agent *agent, const char *screen)
+{
+	cleanup_lines struct lines lines = split(screen);
+	cleanup_strbuf struct strbuf words = { 0 };
+	struct box box = { .first = lines.items.count };
+	(void)find_box(agent, &lines.items, &box);
+	size_t end = box.first;
+	while (end && !*skip_spaces(lines.items.items[end - 1]))
+		end--;
+	size_t first = end;
+	while (first && *skip_spaces(lines.items.items[first - 1]))
+		first--;
+	for (; first < end; first++)
+		strbuf_addf(&words, "%s%s", words.length ? " " : "",
+			    skip_spaces(lines.items.items[first]));
+	return xstrdup(strbuf_text(&words));
 }
 
 bool display_is_suspended(const struct agent *agent, const char *screen)

@@ -49,6 +49,10 @@ bool display_fits(const struct strvec *patterns, const char *text);
 /* Does one of the patterns fit a line of the screen? */
 bool display_shows(const struct strvec *patterns, const char *screen);
 
+/* The paragraph above its lowest box, or the last one without a box, as one line.  The caller
+ * frees. */
+char *display_last_words(const struct agent *agent, const char *screen) MUST_USE;
+
 /* Does the screen say that the agent was suspended (Ctrl-Z)?  Only without a box. */
 bool display_is_suspended(const struct agent *agent, const char *screen);
 

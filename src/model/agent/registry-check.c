@@ -392,11 +392,11 @@ static int check_pattern(const struct toml_document *document, const char *path,
 }
 
 static int check_patterns(const struct toml_document *document, const char *path,
-			  const struct strvec *patterns, struct error *err)
+			  const struct strvec *patterns, const char *group, struct error *err)
 {
 	for (size_t i = 0; i < patterns->count; i++) {
 		cleanup_free char *element = xasprintf("%s.%zu", path, i);
-		if (check_pattern(document, element, path, patterns->items[i], NULL, err) < 0)
+		if (check_pattern(document, element, path, patterns->items[i], group, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -421,27 +421,31 @@ static int check_all_patterns(const struct toml_document *document, const struct
 	const struct {
 		const char *path;
 		const struct strvec *patterns;
+		const char *group;
 	} lists[] = {
-		{ "report.context_full", &agent->context_full },
-		{ "screen.ready", &agent->ready },
-		{ "screen.busy", &agent->busy },
-		{ "screen.waiting", &agent->waiting },
-		{ "screen.box_above", &agent->box_above },
-		{ "screen.box_below", &agent->box_below },
-		{ "screen.box_frame", &agent->box_frame },
-		{ "screen.placeholder", &agent->placeholder },
-		{ "screen.pasted", &agent->pasted },
-		{ "screen.mode", &agent->mode },
-		{ "screen.mode_text", &agent->mode_text },
-		{ "screen.elsewhere", &agent->elsewhere },
-		{ "screen.login", &agent->login },
-		{ "screen.background", &agent->background },
-		{ "screen.refused", &agent->refused },
-		{ "screen.suspended", &agent->suspended },
-		{ "screen.tasks", &agent->tasks_shown },
+		{ "report.context_full", &agent->context_full, NULL },
+		{ "screen.ready", &agent->ready, NULL },
+		{ "screen.busy", &agent->busy, NULL },
+		{ "screen.waiting", &agent->waiting, NULL },
+		{ "screen.box_above", &agent->box_above, NULL },
+		{ "screen.box_below", &agent->box_below, NULL },
+		{ "screen.box_frame", &agent->box_frame, NULL },
+		{ "screen.placeholder", &agent->placeholder, NULL },
+		{ "screen.pasted", &agent->pasted, NULL },
+		{ "screen.mode", &agent->mode, NULL },
+		{ "screen.mode_text", &agent->mode_text, NULL },
+		{ "screen.elsewhere", &agent->elsewhere, NULL },
+		{ "screen.login", &agent->login, NULL },
+		{ "screen.background", &agent->background, NULL },
+		{ "screen.refused", &agent->refused, NULL },
+		{ "screen.suspended", &agent->suspended, NULL },
+		{ "screen.tasks", &agent->tasks_shown, NULL },
+		{ "screen.limit", &agent->limit, "when it ends" },
+		{ "screen.limit_menu", &agent->limit_menu, NULL },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		if (check_patterns(document, lists[i].path, lists[i].patterns, err) < 0)
+		if (check_patterns(document, lists[i].path, lists[i].patterns, lists[i].group,
+				   err) < 0)
 			return -1;
 	return 0;
 }

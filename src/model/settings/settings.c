@@ -125,6 +125,7 @@ static int store_agent(const struct toml_document *document, const struct toml_k
 static const char *const policies[] = { "auto", "confirm", "never", NULL };
 static const char *const sequences[] = { "none", "9", "777", NULL };
 static const char *const ends[] = { "ask", "keep", "clean", NULL };
+static const char *const on_limits[] = { "wait", "continue", NULL };
 static const char *const restarts[] = { "no", "on-failure", "always", NULL };
 
 static int store_policies(const struct toml_document *document, const struct toml_key *key,
@@ -722,6 +723,8 @@ const struct toml_key settings_keys[] = {
 	KEY("session.sleep_after", settings_store_sleep, sleep_after,
 	    .about = "how long an agent is idle until its session sleeps; \"off\": it never does",
 	    .example = "\"2h\""),
+	KEY("session.on_limit", toml_store_word, on_limit, .words = on_limits,
+	    .about = "after a usage limit: wait for you, or continue"),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S,
 	    .about = "seconds that a stop waits before it kills what is left"),
 	KEY("trash.keep", toml_store_int, trash_keep_days, .min = 0, .max = TRASH_DAYS_MOST,

@@ -15,6 +15,8 @@ enum { TRASH_DAYS_MOST = 36500, MCP_CHILDREN_MOST = 64, MCP_DEPTH_MOST = 8 };
 enum tristate { UNSET, OFF, ON };
 
 /* The sequence by which terminals are asked to notify. */
+/* When a usage limit is over: wait for the user, or tell the agent to continue. */
+enum on_limit { LIMIT_WAIT, LIMIT_CONTINUE };
 enum notify_osc { NOTIFY_OSC_NONE, NOTIFY_OSC_9, NOTIFY_OSC_777 };
 
 /* What the sessions in containers have whose user does not say it.  NULL: not set. */
@@ -112,6 +114,7 @@ struct settings {
 	struct strvec ui_colors;        /* [ui] colors = ["waiting=bold red"]: skin_set() */
 	/* [session] sleep_after = "2h": for a session without one; NULL, "off": it stays up */
 	char *sleep_after;
+	enum on_limit on_limit;     /* [session] on_limit = "wait" */
 	int64_t stop_timeout_s;     /* [stop] timeout = 10: for a whole stop */
 	enum end_policy end_policy; /* [workspace] on_end = "ask" */
 	int64_t trash_keep_days;    /* [trash] keep = 0: how long prune leaves them alone */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/run/due.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/place/activityfile.h"
+#include "engine/screen/deliver.h"
+#include "engine/screen/recipient.h"
+#include "engine/terminal/terminal.h"
+#include "model/agent/display.h"
+#include "model/session/state.h"
+
+#include <string.h>
+
+enum { DELIVER_MS = 30000, LEAVE_MS = 5000, LOOK_AGAIN_MS = 100 };
+
+static const char *const names[] = {
+	[DUE_NOTHING] = "nothing",
+	[DUE_LATER] = "later",
+	[DUE_SAID] = "said",
+	[DUE_UNKNOWN] = "unknown",
+};
+_Static_assert(ARRAY_SIZE(names) == DUE_COUNT, "an outcome without a name");
+
+const char *due_name(enum due due)
+{
+	return names[due];
+}
+
+static bool is_over(const struct activity *activity)
+{
+	return activity->activity == ACTIVITY_IDLE && activity->failure &&
+	       streq(activity->failure, FAILURE_LIMIT) && activity->limited_until > 0 &&
+	       !activity->was_continued &&
+	       clock_wall_us() >= activity->limited_until + DUE_MARGIN_S * INT64_C(1000000);
+}
+
+/* Set the mark, or take it back.  False: that limit is another matter by now. */
+static bool mark(const char *directory, int64_t limited_until, bool was_continued)
+{
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_activity struct activity now = { 0 };
+	cleanup_announced struct announced announced = { 0 };
+	if (activityfile_lock(directory, &lock, NULL) != 0)
+		return false;
+	activity_read(directory, &now);
+	announced_read(directory, &announced);
+	if (now.limited_until != limited_until || now.was_continued == was_continued)
+		return false;
+	now.was_continued = was_continued;
+	return activityfile_write(directory, &now, &announced, NULL) == 0;
+}
+
+static bool shows_menu(const struct recipient *recipient)
+{
+	cleanup_free char *screen = NULL;
+	return terminal_screen(recipient->socket, &screen, NULL) == 0 &&
+	       display_shows(&recipient->agent->limit_menu, screen);
+}
+
+/* Some agents ask what to do about the limit.  The keys of their entry leave that. */
+static int leave_menu(struct deck *deck, const char *base, struct error *err)
+{
+	const int64_t deadline_ms = clock_ms() + LEAVE_MS;
+	cleanup_recipient struct recipient recipient = { .deck = deck, .base = base };
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	if (recipient_open(&recipient, err) < 0)
+		return -1;
+	const struct strvec *keys = &recipient.agent->limit_keys;
+	if (!keys->count || !shows_menu(&recipient))
+		return 0;
+	const int r = recipient_lock(&recipient, &lock, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	for (size_t i = 0; i < keys->count && shows_menu(&recipient); i++)
+		if (!recipient_press(&recipient, keys->items[i]))
+			return 0;
+	/* No event tells of a screen that was drawn. */
+	while (shows_menu(&recipient) && clock_ms() < deadline_ms)
+		clock_pause_until(clock_ms() + LOOK_AGAIN_MS);
+	return 0;
+}
+
+static int say(struct deck *deck, const char *base, const char *text, enum due *ret,
+	       struct error *err)
+{
+	cleanup_delivery_result struct delivery_result result = { 0 };
+	const struct delivery_request request = {
+		.base = base,
+		.text = text,
+		.length = strlen(text),
+		.timeout_ms = DELIVER_MS,
+	};
+	if (deliver(deck, &request, &result, err) < 0)
+		return -1;
+	if (result.reason)
+		log_info("what is due: %s: %s", delivery_name(result.delivery), result.reason);
+	*ret = result.delivery == DELIVERY_SUBMITTED ? DUE_SAID
+	       : result.delivery == DELIVERY_NOT_READY || result.delivery == DELIVERY_DRAFT
+		       ? DUE_LATER
+		       : DUE_UNKNOWN;
+	return 0;
+}
+
+static int say_continue(struct deck *deck, const struct instance *instance, int64_t limited_until,
+			enum due *ret, struct error *err)
+{
+	const char *directory = instance->run.directory;
+	if (leave_menu(deck, instance->base, err) < 0)
+		return -1;
+	if (!mark(directory, limited_until, true))
+		return 0;
+	log_info("its usage limit is over: it continues");
+	if (say(deck, instance->base, "continue", ret, err) < 0)
+		return -1;
+	if (*ret == DUE_LATER)
+		(void)mark(directory, limited_until, false);
+	return 0;
+}
+
+int lifecycle_say_due(struct deck *deck, const char *base, enum due *ret, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_activity struct activity activity = { 0 };
+	if (deck_load(deck, base, &instance, err) < 0)
+		return -1;
+	*ret = DUE_NOTHING;
+	if (!state_is_running(instance->observed.state) || !instance->run.directory)
+		return 0;
+	activity_read(instance->run.directory, &activity);
+	if (deck->settings.on_limit == LIMIT_CONTINUE && is_over(&activity))
+		return say_continue(deck, instance, activity.limited_until, ret, err);
+	return 0;
+}

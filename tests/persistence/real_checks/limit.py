@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A usage limit: it is shown with its end, and with on_limit the agent continues then, once."""
+
+from real_checks import check
+from real_machine import Failure, look_until
+
+PATIENCE_S = 200  # the agents name a minute, and agentdeck waits for one more
+
+
+def log_in(home):
+    """The limits of claude are those of a subscription."""
+    if home.agent_name == "claude":
+        del home.variables["ANTHROPIC_AUTH_TOKEN"]
+        home.variables["CLAUDE_CODE_OAUTH_TOKEN"] = "stub"
+
+
+def entry(session):
+    return next(one for one in session.home.deck_json("list") if one["id"] == session.id)
+
+
+@check(agents=["claude", "claude-new", "codex"], otherwise="its usage limit was not seen", slow=["claude-new"])
+def limit(home):
+    """a usage limit is shown with its end, and the agent continues then, once"""
+    log_in(home)
+    home.write(".config/agentdeck/config.toml", '[session]\non_limit = "continue"\n')
+    session = home.add()
+    session.start()
+    session.ask(f"{session.marker()} stub:limit=5")
+    if not look_until(lambda: entry(session)["limited_until"], 40):
+        raise Failure(f"its limit is not shown: {entry(session)}\n{session.visible()}")
+    if not entry(session)["reason"].startswith("limited until "):
+        raise Failure(f"the reason is {entry(session)['reason']}")
+    supervisor = home.host.background(home.environment() + ["agentdeck", "supervise"])
+    try:
+        if not look_until(lambda: home.turn_with("continue"), PATIENCE_S):
+            raise Failure(f"it does not continue:\n{session.visible()}\n{home.log()}")
+        session.must_become("idle", 40)
+        if entry(session)["limited_until"]:
+            raise Failure(f"it is still limited: {entry(session)}")
+        said = [turn for turn in home.turns() if turn["texts"][-1:] == ["continue"]]
+        if len(said) != 1:
+            raise Failure(f"it was told {len(said)} times: {said}")
+    finally:
+        supervisor.terminate()
+        supervisor.wait()
