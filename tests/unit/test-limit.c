@@ -152,6 +152,10 @@ static void the_menu_of_a_limit_is_known(void **state UNUSED)
 	assert_false(display_shows(&claude->limit_menu, other));
 	assert_int_equal(display_activity(claude, menu), ACTIVITY_WAITING);
 	assert_int_equal(claude->limit_keys.count, 1);
+	cleanup_free char *resumes = screen_text("claude-2.1.332-limit");
+	assert_true(display_shows(&claude->limit_resumes, resumes));
+	assert_false(display_shows(&claude->limit_menu, resumes));
+	assert_false(display_shows(&claude->limit_resumes, menu));
 }
 
 static void a_moment_to_come_is_short(void **state UNUSED)

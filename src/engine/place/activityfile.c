@@ -120,7 +120,8 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	json_set_string(object, "event", activity->event);
 	json_set_string(object, "failure", activity->failure);
 	if (activity->limited_until)
-		json_set_string(object, "limited_until", clock_format(activity->limited_until, date));
+		json_set_string(object, "limited_until",
+				clock_format(activity->limited_until, date));
 	if (activity->was_continued)
 		json_set_bool(object, "continued", true);
 	json_set_string(object, "session_id", announced->session_id);

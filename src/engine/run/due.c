@@ -51,14 +51,20 @@ static bool mark(const char *directory, int64_t limited_until, bool was_continue
 	return activityfile_write(directory, &now, &announced, NULL) == 0;
 }
 
-static bool shows_menu(const struct recipient *recipient)
+static bool shows(const struct recipient *recipient, const struct strvec *patterns)
 {
 	cleanup_free char *screen = NULL;
-	return terminal_screen(recipient->socket, &screen, NULL) == 0 &&
-	       display_shows(&recipient->agent->limit_menu, screen);
+	return patterns->count && terminal_screen(recipient->socket, &screen, NULL) == 0 &&
+	       display_shows(patterns, screen);
 }
 
-/* Some agents ask what to do about the limit.  The keys of their entry leave that. */
+static bool shows_menu(const struct recipient *recipient)
+{
+	return shows(recipient, &recipient->agent->limit_menu);
+}
+
+/* Some agents ask what to do about the limit.  The keys of their entry leave that.  1: the agent
+ * continues by itself. */
 static int leave_menu(struct deck *deck, const char *base, struct error *err)
 {
 	const int64_t deadline_ms = clock_ms() + LEAVE_MS;
@@ -66,6 +72,8 @@ static int leave_menu(struct deck *deck, const char *base, struct error *err)
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	if (recipient_open(&recipient, err) < 0)
 		return -1;
+	if (shows(&recipient, &recipient.agent->limit_resumes))
+		return 1;
 	const struct strvec *keys = &recipient.agent->limit_keys;
 	if (!keys->count || !shows_menu(&recipient))
 		return 0;
@@ -106,8 +114,9 @@ static int say_continue(struct deck *deck, const struct instance *instance, int6
 			enum due *ret, struct error *err)
 {
 	const char *directory = instance->run.directory;
-	if (leave_menu(deck, instance->base, err) < 0)
-		return -1;
+	const int left = leave_menu(deck, instance->base, err);
+	if (left != 0)
+		return left < 0 ? -1 : 0;
 	if (!mark(directory, limited_until, true))
 		return 0;
 	log_info("its usage limit is over: it continues");

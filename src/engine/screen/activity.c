@@ -58,9 +58,10 @@ static bool counts_more(const struct agent *agent, const struct activity *now,
 static enum instance_activity seen_on(const struct agent *agent, const struct activity *now,
 				      const char *screen)
 {
-	/* The choices that come with a usage limit need no answer. */
+	/* The choices and the countdown that come with a usage limit need no answer. */
 	const bool is_limited = now->failure && streq(now->failure, FAILURE_LIMIT) &&
-				display_shows(&agent->limit_menu, screen);
+				(display_shows(&agent->limit_menu, screen) ||
+				 display_shows(&agent->limit_resumes, screen));
 	const enum instance_activity seen = is_limited ? ACTIVITY_IDLE
 						       : display_activity(agent, screen);
 	const bool waits = now->has_tasks && display_shows(&agent->tasks_shown, screen);

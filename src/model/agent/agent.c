@@ -143,6 +143,7 @@ static const struct toml_key keys[] = {
 	KEY("screen.suspended", "suspended", toml_store_strings, suspended),
 	KEY("screen.limit", "limit", toml_store_strings, limit),
 	KEY("screen.limit_menu", "limit_menu", toml_store_strings, limit_menu),
+	KEY("screen.limit_resumes", "limit_resumes", toml_store_strings, limit_resumes),
 	KEY("screen.tasks", "tasks", toml_store_strings, tasks_shown),
 	KEY("screen.exit_banner", "exit_banner", store_or_null, exit_banner),
 	KEY("daemons.end", "daemons", toml_store_strings, daemons),

@@ -138,10 +138,11 @@ struct agent {
 	/* Lines of its last words: only its user can help, by logging in; a background process
 	 * of the agent has the conversation; it refuses for another reason. */
 	struct strvec login, background, refused;
-	struct strvec suspended;   /* a line of the screen says: Ctrl-Z */
+	struct strvec suspended; /* a line of the screen says: Ctrl-Z */
 	/* Its words announce a usage limit; the first group is when it ends.  limit_menu: a line of
-	 * the choices that it shows with them, which limit_keys leave. */
-	struct strvec limit, limit_menu, limit_keys;
+	 * the choices that it shows with them, which limit_keys leave.  limit_resumes: a line says
+	 * that it continues by itself. */
+	struct strvec limit, limit_menu, limit_resumes, limit_keys;
 	struct strvec tasks_shown; /* a line of the screen is one of the tasks */
 	/* Extended regular expression whose first group is the id in the agent's last words, or
 	 * NULL. */

@@ -16,7 +16,8 @@ enum {
 
 #define ZONES "/usr/share/zoneinfo/"
 
-/* The words before "(ZONE)" without what strptime(3) does not read: commas, and "nd" of "2nd". */
+/* The words before "(ZONE)" without what strptime(3) does not read: commas, and the letters behind
+ * a day. */
 static void take_words(const char *text, char words[WORDS_MOST])
 {
 	size_t length = 0;

@@ -9,8 +9,8 @@
 
 #include "model/agent/registry.h"
 
-/* Does the text announce a limit?  *ret_until: when it ends, in µs since the Epoch; 0: the text does
- * not say so in a form that is known. */
+/* Does the text announce a limit?  *ret_until: when it ends, in µs since the Epoch; 0: the text
+ * does not say so in a form that is known. */
 bool limit_announced(const struct agent *agent, const char *text, int64_t now_us,
 		     int64_t *ret_until);
 

@@ -442,6 +442,7 @@ static int check_all_patterns(const struct toml_document *document, const struct
 		{ "screen.tasks", &agent->tasks_shown, NULL },
 		{ "screen.limit", &agent->limit, "when it ends" },
 		{ "screen.limit_menu", &agent->limit_menu, NULL },
+		{ "screen.limit_resumes", &agent->limit_resumes, NULL },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (check_patterns(document, lists[i].path, lists[i].patterns, lists[i].group,

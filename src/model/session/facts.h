@@ -82,13 +82,13 @@ struct facts {
 	enum doing doing;
 	enum instance_state state; /* as far as is known */
 	unsigned marks;
-	bool asks;         /* activity "waiting": for the answer to a question */
-	bool is_desired;   /* it should run */
-	bool is_old;       /* the activity may have changed */
+	bool asks;             /* activity "waiting": for the answer to a question */
+	bool is_desired;       /* it should run */
+	bool is_old;           /* the activity may have changed */
 	int64_t limited_until; /* µs since the Epoch; 0: no usage limit, or its end is not known */
-	bool is_asleep;    /* stopped while it was idle: attach and send wake it */
-	bool is_undecided; /* its user is to say what becomes of what it has left */
-	bool asks_first;   /* there may be something to ask before it is started */
+	bool is_asleep;        /* stopped while it was idle: attach and send wake it */
+	bool is_undecided;     /* its user is to say what becomes of what it has left */
+	bool asks_first;       /* there may be something to ask before it is started */
 	/* of the activity where it is known, else of the state; since the Epoch, 0: unknown */
 	int64_t since_us;
 	int64_t state_since_us, activity_since_us; /* likewise */
