@@ -2953,6 +2953,104 @@ case_session_set() {
 	grep -q '"future": *{' "$home/deck/default/$id/instance.json" || fail "an unknown key is lost"
 }
 
+# The ids of what is listed are in the order of their creation; their titles, on one line.
+titles() {
+	must list --format 'table title' "$@"
+	grep -vx 'TITLE *' "$home/out" | tr -s '\n ' ' '
+}
+
+case_session_tags() {
+	local id name many=''
+	must launch . -t a --agent demo --tag urgent --tag api,urgent
+	must add . -t b --agent claude --tag api
+	must add . -t c --agent claude
+	id=$(value a id)
+	must session show a
+	grep -q '^ *Tags *api,urgent$' "$home/out" || fail "show: $(<"$home/out")"
+	must list --json
+	grep -qF '"tags":["api","urgent"]' <<<"$(tr -d ' \n' <"$home/out")" || fail "list: $(<"$home/out")"
+	[ "$(titles --tag api)" = 'a b ' ] || fail "api: $(<"$home/out")"
+	[ "$(titles --tag api --tag urgent)" = 'a ' ] || fail "both: $(<"$home/out")"
+	refused 64 "'Api' is no tag" list --tag Api
+	must session set b tags +x,-api
+	grep -q 'All of its tags: x' "$home/out" || fail "set: $(<"$home/out")"
+	[ "$(titles --tag api)" = 'a ' ] || fail "b has kept a tag: $(<"$home/out")"
+	must session set b tags -- -x
+	! grep -q '"tags"' "$home/deck/default/$(value b id)/instance.json" || fail 'tags are left'
+	for name in '' Api 'a b' 'ä' ,a a, -- "$(printf 'x%.0s' {1..33})" 'a,+b' '+a,b' + +-; do
+		[ -z "$name" ] || refused 64 'is no tag' session set a tags -- "$name"
+	done
+	for name in {1..17}; do many+=,t$name; done
+	refused 64 'at most 16 tags, not 17' session set a tags "${many#,}"
+	refused 64 'at most 16 tags' launch . -t d --agent demo --tag "${many#,}"
+	refused 2 'no session has the title' session set nosuch tags a
+	[ "$(titles --tag api)" = 'a ' ] || fail "a refusal has changed the tags: $(<"$home/out")"
+	# What another program has written: only tags count, and the session can be used.
+	must session stop a
+	sed -i 's/"urgent"/7, "<b>", "..", "urgent", "urgent"/' "$home/deck/default/$id/instance.json"
+	[ "$(titles --tag urgent)" = 'a ' ] || fail "$(<"$home/out")"
+	must list --json
+	grep -qF '"tags":["api","urgent"]' <<<"$(tr -d ' \n' <"$home/out")" || fail "damaged: $(<"$home/out")"
+	must session set a pinned yes
+	[ "$(value a is_pinned)" = true ] || fail "pinned: $(value a is_pinned)"
+	refused 64 'pinned must be yes or no' session set a pinned maybe
+	must session set a pinned no
+	[ "$(value a is_pinned)" = false ] || fail "pinned: $(value a is_pinned)"
+}
+
+case_session_archive() {
+	local id
+	must launch . -t a --agent demo
+	must add . -t b --agent claude
+	id=$(value a id)
+	refused 1 'a was not archived: it is running. Stop it first with agentdeck stop a, or use --stop' archive a
+	refused 2 'no session has the title' archive nosuch
+	must archive a --stop
+	grep -qx 'a: archived' "$home/out" || fail "$(<"$home/out")"
+	none_left || fail "processes left: $left"
+	must archive a --json
+	grep -q '"was_archived": *true' "$home/out" || fail "$(<"$home/out")"
+	[ "$(titles)" = 'b ' ] || fail "it is listed: $(<"$home/out")"
+	[ "$(titles --archived)" = 'a ' ] || fail "it is not in the archive: $(<"$home/out")"
+	[ "$(titles --status archived)" = 'a ' ] || fail "no status: $(<"$home/out")"
+	[ "$(titles --status archived,stopped)" = 'a b ' ] || fail "two: $(<"$home/out")"
+	must status
+	grep -qx '1 stopped, 1 in all' "$home/out" || fail "it is counted: $(<"$home/out")"
+	[ -n "$(value a archived_at)" ] && [ -n "$(value "$id" archived_at)" ] || fail 'it is not found by its name'
+	must session show a
+	grep -q '^ *Archived ' "$home/out" || fail "$(<"$home/out")"
+	refused 2 'no session has the title' session show "${id:0:5}"
+	must recover
+	none_left || fail 'recover has started it'
+	must remove --all --force
+	[ "$(titles --archived)" = 'a ' ] || fail "--all has removed it: $(<"$home/out")"
+	must list
+	grep -q 'agentdeck list --archived' "$home/out" || fail "no hint: $(<"$home/out")"
+	must help --complete -- session show ''
+	! grep -qx $'a\t.*' "$home/out" || fail "it is offered: $(<"$home/out")"
+	must help --complete -- session unarchive ''
+	grep -q '^a\b' "$home/out" || fail "it is not offered: $(<"$home/out")"
+	must start a
+	grep -q '^agentdeck: a: it is out of the archive now$' "$home/err" || fail "$(<"$home/err")"
+	[ "$(titles)" = 'a ' ] || fail "$(<"$home/out")"
+	must stop a
+	must archive --all
+	must unarchive --all
+	[ "$(titles)" = 'a ' ] || fail "$(<"$home/out")"
+	must unarchive a
+	grep -qx 'a: is already out of the archive' "$home/out" || fail "$(<"$home/out")"
+	# A version that knows no archive starts it, and keeps the key.
+	must archive a
+	sed -i 's/"desired": *"stopped"/"desired": "running"/' "$home/deck/default/$id/instance.json"
+	[ "$(titles)" = 'a ' ] || fail "it should run, and is out of sight: $(<"$home/out")"
+	must stop a
+	[ "$(titles)" = 'a ' ] || fail "a stop has archived it: $(<"$home/out")"
+	must archive a
+	must remove a
+	must undo a
+	[ "$(titles --archived)" = 'a ' ] || fail "$(<"$home/out")"
+}
+
 case_session_set_agent_loses_no_conversation() {
 	local id before manifest
 	must add . -t a --agent claude

@@ -36,19 +36,29 @@ enum cast {
 	CAST_LIVE,  /* the live ones of these */
 	CAST_FEW,
 	CAST_NONE,
-	CAST_HOSTS, /* the few, of this machine and of two others, one of which is unreachable */
+	CAST_TAGGED, /* the few, with tags, a pin and an archived one */
+	CAST_HOSTS,  /* the few, of this machine and of two others, one of which is unreachable */
 };
 
 struct actor {
 	const char *title, *group, *agent, *directory, *reason;
 	enum doing doing;
-	unsigned minutes, marks;
+	unsigned minutes, marks; /* also TAGGED */
 };
+/* Behind all marks. */
+#define TAGGED (1U << 20)
 
 static const struct actor few[] = {
 	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_ASKS, 13, 0 },
 	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
 	{ "notes", "personal", "codex", "notes", NULL, DOING_STOPPED, 13, MARK_HELD },
+};
+
+static const struct actor tagged[] = {
+	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_ASKS, 13, TAGGED },
+	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
+	{ "notes", "personal", "codex", "notes", NULL, DOING_STOPPED, 13, MARK_PINNED | TAGGED },
+	{ "last year", "work", "codex", "old", NULL, DOING_STOPPED, 13, MARK_ARCHIVED | TAGGED },
 };
 
 static const struct actor usual[] = {
@@ -87,7 +97,8 @@ static void add_actor(struct list *list, const struct actor *actor, const char *
 		.directory = directory,
 		.reason = actor->reason,
 		.doing = actor->doing,
-		.marks = actor->marks,
+		.marks = actor->marks & ~TAGGED,
+		.tags = actor->marks & TAGGED ? "api,urgent" : NULL,
 		.since_us = now_us - (int64_t)actor->minutes * MINUTE * 1000000,
 		.created_us = now_us - (int64_t)(300 - age) * 24 * 60 * MINUTE * 1000000,
 	};
@@ -121,10 +132,11 @@ static void add_cast(struct list *list, enum cast cast)
 		add_hosts(list);
 		return;
 	}
-	const struct actor *actors = cast == CAST_FEW ? few : usual;
-	const size_t count = cast == CAST_NONE  ? 0
-			     : cast == CAST_FEW ? ARRAY_SIZE(few)
-						: ARRAY_SIZE(usual);
+	const struct actor *actors = cast == CAST_FEW ? few : cast == CAST_TAGGED ? tagged : usual;
+	const size_t count = cast == CAST_NONE     ? 0
+			     : cast == CAST_FEW    ? ARRAY_SIZE(few)
+			     : cast == CAST_TAGGED ? ARRAY_SIZE(tagged)
+						   : ARRAY_SIZE(usual);
 	for (size_t i = 0; i < count; i++) {
 		cleanup_free char *id = xasprintf("id-%02zu", i);
 		if (cast != CAST_LIVE || doing_is_alive(actors[i].doing))
@@ -190,6 +202,9 @@ static const struct screen screens[] = {
 	{ "list-200x50", "", .size = { 200, 50 } },
 	{ "list-40x12", "", .size = { 40, 12 } },
 	{ "few-80x24", "", { 80, 24 }, .cast = CAST_FEW },
+	{ "tags-100x24", "", { 100, 24 }, .cast = CAST_TAGGED },
+	{ "tags-ascii", "/ '#urgent", { 80, 24 }, .cast = CAST_TAGGED, .kind = FACE_ASCII },
+	{ "tags-archive", "f f f", { 80, 24 }, .cast = CAST_TAGGED },
 	{ "none-80x24", "", { 80, 24 }, .cast = CAST_NONE },
 	{ "none-40x12", "Down", { 40, 12 }, .cast = CAST_NONE },
 

@@ -90,6 +90,16 @@ static void each_mark_has_its_cause(void **state UNUSED)
 	entry.row.workspace = (char *)"clone";
 	assert_int_equal(facts_of(&entry).marks, MARK_CLONE);
 	entry.row.workspace = NULL;
+	entry.row.is_pinned = true;
+	assert_int_equal(facts_of(&entry).marks, MARK_PINNED);
+	entry.row.is_pinned = false;
+	entry.row.held = (char *)"it ended too often";
+	entry.row.archived_at = 5;
+	assert_int_equal(facts_of(&entry).marks, MARK_HELD | MARK_ARCHIVED);
+	const struct attention attention = facts_attention(&entry);
+	assert_false(attention_is_needed(&attention));
+	entry.row.held = NULL;
+	entry.row.archived_at = 0;
 	entry.view.host = (char *)"far";
 	assert_int_equal(facts_of(&entry).marks, MARK_ELSEWHERE);
 	assert_string_equal(facts_of(&entry).runs_on, "far");
@@ -143,6 +153,13 @@ static void what_is_printed_is_read_again(void **state UNUSED)
 	assert_true(facts.asks_first);
 	assert_int_equal(facts.since_us, 2000000);
 	assert_string_equal(facts_reason(&facts), "it is held");
+	assert_null(facts.tags);
+	assert_true(take("{\"id\": \"0123abcd\", \"status\": \"stopped\", \"is_pinned\": true, "
+			 "\"tags\": [\"b\", \"<x>\", \"a\"], "
+			 "\"archived_at\": \"1970-01-01T00:00:02.000Z\"}",
+			 &facts));
+	assert_string_equal(facts.tags, "a,b");
+	assert_int_equal(facts.marks, MARK_PINNED | MARK_ARCHIVED);
 	assert_true(take("{\"id\": \"0123abcd\", \"status\": \"running\", \"activity\": "
 			 "\"waiting\", \"activity_asks\": true}",
 			 &facts));

@@ -3,6 +3,7 @@
 
 #include "model/session/fields.h"
 #include "model/session/instance.h"
+#include "model/session/tags.h"
 
 #include <string.h>
 
@@ -70,7 +71,8 @@ static void assert_refused(const char *text, enum error_code code, const char *p
 
 static const char full[] =
 	"{\"format\":1,\"id\":\"0123abcd\",\"profile\":\"default\",\"title\":\"api\","
-	"\"group\":\"work/api\",\"cwd\":\"/srv/api\"," CREATED ","
+	"\"group\":\"work/api\",\"tags\":[\"api\",\"x-1\"],\"is_pinned\":true,"
+	"\"archived_at\":\"2026-04-14T09:08:06.789Z\",\"cwd\":\"/srv/api\"," CREATED ","
 	"\"last_used_at\":\"2026-04-14T09:08:02.345Z\",\"agent\":\"claude\","
 	"\"argv\":[\"claude\",\"--model\",\"x y\"],\"env\":{\"kept\":[\"PATH=/bin\"],\"names\":[\"HTTPS_PROXY\"]},"
 	"\"backend\":\"host\",\"base\":\"0123abcd\","
@@ -99,6 +101,11 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	assert_string_equal(instance->group, "work/api");
 	assert_true(instance->created_at == CREATED_SECONDS * INT64_C(1000000));
 	assert_true(instance->last_used_at == CREATED_SECONDS * INT64_C(1000000) + 1345000);
+	assert_string_equal(instance->tags, "api,x-1");
+	assert_true(instance->is_pinned);
+	assert_true(instance->archived_at % 1000000 == 789000);
+	/* It is to run. */
+	assert_int_equal(instance_archived_at(instance), 0);
 	assert_int_equal(instance->argv.count, 3);
 	assert_string_equal(instance->argv.items[2], "x y");
 	assert_string_equal(instance->env_kept.items[0], "PATH=/bin");
@@ -130,6 +137,66 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	instance->unknown = NULL;
 	cleanup_json struct json_object *after = instance_to_json(instance);
 	assert_true(json_object_equal(before, after));
+}
+
+#define X32 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+/* Another program, or another version, has written them. */
+static void what_is_no_tag_is_left_out(void **state UNUSED)
+{
+	static const struct {
+		const char *text, *tags;
+	} cases[] = {
+		{ "[]", NULL },
+		{ "\"a\"", NULL },
+		{ "[\"b\",7,\"a\",\"b\",null,[\"c\"]]", "a,b" },
+		{ "[\"\",\"A\",\"a b\",\"a,b\",\"-a\",\"+a\",\"_a\",\"a\\u001b\",\"\\u00e4\"]",
+		  NULL },
+		{ "[\"" X32 "\",\"" X32 "x\"]", X32 },
+		{ "[\"p\",\"o\",\"n\",\"m\",\"l\",\"k\",\"j\",\"i\",\"h\",\"g\",\"f\",\"e\",\"d\",\"c\",\"b\","
+		  "\"a\",\"q\"]",
+		  "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_free char *text = xasprintf("{\"format\":1,\"future\":{\"x\":1}," CREATED
+						    "," REQUIRED ",\"tags\":%s}",
+						    cases[i].text);
+		cleanup_instance struct instance *instance = read_text(text);
+		assert_string_equal(or_empty(instance->tags), or_empty(cases[i].tags));
+		assert_written(instance, "\"future\":{\"x\":1}");
+		if (!cases[i].tags)
+			assert_not_written(instance, "\"tags\"");
+	}
+	assert_refused("{\"format\":1," CREATED "," REQUIRED ",\"is_pinned\":7}", ERROR_CORRUPT,
+		       "is_pinned");
+	assert_refused("{\"format\":1," CREATED "," REQUIRED ",\"archived_at\":\"soon\"}",
+		       ERROR_CORRUPT, "archived_at");
+}
+
+static void tags_are_replaced_or_changed(void **state UNUSED)
+{
+	static const struct {
+		const char *before, *change, *after; /* "!": refused */
+	} cases[] = {
+		{ NULL, "b,a,b", "a,b" }, { "a,b", "", NULL },       { "a,b", "c", "c" },
+		{ "a,b", "+c", "a,b,c" }, { "a,b", "-b,+c", "a,c" }, { "a", "-a", NULL },
+		{ "a", "-b", "a" },       { "a", "+a", "a" },        { NULL, "+b,-b", NULL },
+		{ "a", "b,+c", "!" },     { "a", "+b,c", "!" },      { "a", "+", "!" },
+		{ "a", "+b,", "!" },      { "a", ",", "!" },         { "a", "B", "!" },
+		{ "a", "+-b", "!" },      { "a", "+" X32 "x", "!" }, { "a", ".b", "!" },
+		{ "a", "b c", "!" },      { "a", "\xc3\xa4", "!" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_error struct error err = { 0 };
+		cleanup_free char *after = NULL;
+		if (tags_change(cases[i].before, cases[i].change, &after, &err) < 0)
+			after = xstrdup("!");
+		assert_string_equal(or_empty(after), or_empty(cases[i].after));
+	}
+	assert_true(tags_have("a,b,c", "c,a"));
+	assert_true(tags_have(NULL, NULL));
+	assert_false(tags_have("ab", "a"));
+	assert_false(tags_have(NULL, "a"));
 }
 
 #define RECIPE                                                                               \
@@ -724,6 +791,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_is_read_and_written_as_it_was),
+		cmocka_unit_test(what_is_no_tag_is_left_out),
+		cmocka_unit_test(tags_are_replaced_or_changed),
 		cmocka_unit_test(a_container_is_read_and_written_as_it_was),
 		cmocka_unit_test(a_host_s_manifest_has_nothing_of_a_container),
 		cmocka_unit_test(only_a_guest_lives_within_another_session),

@@ -200,6 +200,8 @@ holds 0 purge purged --force
 holds 0 'session stop' three
 holds 0 'session stop' three
 holds 1 'session eject' three
+holds 0 'session archive' three
+holds 0 'session unarchive' three
 holds 0 settle launch "$root/work" --agent demo
 grep -q '"--instead",$' "$root/out" || fail "settle launch: $(<"$root/out")"
 

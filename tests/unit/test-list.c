@@ -98,6 +98,78 @@ static void groups_are_a_tree(void **state UNUSED)
 	assert_int_equal(counts.shown, 6);
 }
 
+static void mark(struct list *list, struct item *item, size_t index, unsigned marks,
+		 const char *tags)
+{
+	struct facts_text text;
+	struct facts facts = facts_of(&usual[index], index, &text);
+	facts.marks = marks;
+	facts.tags = tags;
+	list_change(list, item, &facts);
+}
+
+static void a_pinned_session_is_the_first_of_its_group(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	mark(list, items[3], 3, MARK_PINNED, NULL);
+	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
+	/* Those that need the user stay above it. */
+	mark(list, items[2], 2, MARK_PINNED, NULL);
+	list_set_order(list, ORDER_URGENCY);
+	check(list, "toy|api|two|web|docs|>solo");
+	mark(list, items[2], 2, 0, NULL);
+	mark(list, items[3], 3, 0, NULL);
+	check(list, "toy|api|two|web|>solo|docs");
+}
+
+static void what_is_pinned_does_not_rest(void **state UNUSED)
+{
+	static const struct row rows[] = { { "a", "g", DOING_STOPPED, 1 } };
+	struct item *items[1];
+	cleanup_list struct list *list = make(rows, 1, items);
+	struct facts_text text;
+	struct facts facts = facts_of(rows, 0, &text);
+	facts.marks = MARK_PINNED;
+	list_change(list, items[0], &facts);
+	list_fold(list, 1);
+	check(list, ">-g| a");
+}
+
+static void tags_are_found_by_their_sign(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	mark(list, items[0], 0, 0, "api,urgent");
+	mark(list, items[4], 4, 0, "urgent");
+	list_search(list, "#urgent");
+	check(list, ">solo|-play| toy");
+	list_search(list, "#urgent #api");
+	check(list, ">solo");
+	assert_string_equal(items[0]->tags, "#api #urgent");
+}
+
+static void what_is_archived_has_its_own_scope(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	/* Also one that would need the user. */
+	mark(list, items[2], 2, MARK_ARCHIVED, NULL);
+	mark(list, items[5], 5, MARK_ARCHIVED, NULL);
+	check(list, ">solo|-play| toy|-work| -back|  api|  web");
+	const struct list_counts counts = list_counts(list);
+	assert_int_equal(counts.all, 4);
+	assert_int_equal(counts.archived, 2);
+	assert_int_equal(counts.needy, 2);
+	list_search(list, "docs");
+	check(list, "");
+	list_search(list, "");
+	list_set_scope(list, SCOPE_ARCHIVE);
+	check(list, ">-work| docs|-work-2| two");
+	mark(list, items[2], 2, 0, NULL);
+	check(list, ">-work-2| two");
+}
+
 static void an_empty_list_takes_every_call(void **state UNUSED)
 {
 	cleanup_list struct list *list = list_new();
@@ -731,6 +803,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_is_asked_for_one_path_after_the_other),
 		cmocka_unit_test(groups_are_a_tree),
+		cmocka_unit_test(a_pinned_session_is_the_first_of_its_group),
+		cmocka_unit_test(what_is_pinned_does_not_rest),
+		cmocka_unit_test(tags_are_found_by_their_sign),
+		cmocka_unit_test(what_is_archived_has_its_own_scope),
 		cmocka_unit_test(an_empty_list_takes_every_call),
 		cmocka_unit_test(groups_collapse_and_open),
 		cmocka_unit_test(the_cursor_stays_on_its_session),

@@ -360,7 +360,8 @@ case_completion_knows_values() {
 		recipe.docker) word=rootless ;;
 		path | home | recipe.mount) [ "$(agentdeck help --complete -- set x "$field" '')" = directories ] || fail "values of $field"; continue ;;
 		command) [ "$(agentdeck help --complete -- set x "$field" '')" = programs ] || fail "values of $field"; continue ;;
-		title | notes | session-id | recipe.image | recipe.secret) continue ;; # a text; one that never had another conversation
+		pinned) word=yes ;;
+		title | notes | tags | session-id | recipe.image | recipe.secret) continue ;; # a text; one that never had another conversation
 		*) fail "what are the values of $field?"; continue ;;
 		esac
 		grep -qx -e "$word" <<<"$(candidates set "it's a: b" "$field" '')" || fail "values of $field"
@@ -424,7 +425,7 @@ places() {
 	done < <(names)
 }
 # A text, a number or a size: what nobody can list.  VALUE depends on the word before it.
-NOT_LISTED='DESTINATION CONTEXT NAMESPACE USER WORD DIGEST TEXT TITLE OLD N S SIZE PORT SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
+NOT_LISTED='DESTINATION CONTEXT NAMESPACE USER WORD DIGEST TEXT TITLE TAG OLD N S SIZE PORT SECONDS DAYS AGE ID PANE|PID VALUE URL IMAGE SOURCE NAME CAPABILITY'
 
 # A COMMAND while config.toml has a host.
 with_host() {

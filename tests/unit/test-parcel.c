@@ -16,6 +16,8 @@
 #define SESSION                                                                               \
 	"{\"profile\":\"default\",\"id\":\"a1b2c3d4\",\"title\":\"work\","                    \
 	"\"group\":\"some/group\",\"notes\":\"mine\",\"agent\":\"claude\","                   \
+	"\"tags\":[\"api\",\"x\"],\"is_pinned\":true,"                                        \
+	"\"archived_at\":\"2026-04-14T09:08:02.000Z\","                                       \
 	"\"directory\":\"/work\",\"launch_directory\":\"/work/tree\","                        \
 	"\"config_home\":\"~/.claude-work\",\"imported_from\":\"deck:/a:1\","                 \
 	"\"argv\":[\"claude\"],\"resume\":\"auto\",\"restart\":\"no\","                       \
@@ -62,6 +64,9 @@ static void it_reads_as_it_was_written(void **state UNUSED)
 		fail_msg("%s", err.message);
 	assert_int_equal(first.count, 1);
 	assert_string_equal(first.items[0].notes, "mine");
+	assert_string_equal(first.items[0].tags, "api,x");
+	assert_true(first.items[0].is_pinned);
+	assert_true(first.items[0].archived_at > 0);
 	assert_string_equal(first.items[0].launch_directory, "/work/tree");
 	assert_string_equal(first.items[0].home, "~/.claude-work");
 	assert_string_equal(first.items[0].imported_from, "deck:/a:1");
@@ -155,6 +160,8 @@ static void nothing_in_it_is_believed(void **state UNUSED)
 		{ "title", NULL },
 		{ "group", "\"a//b\"" },
 		{ "notes", "7" },
+		{ "is_pinned", "7" },
+		{ "archived_at", "-1" },
 		{ "agent", "\"../claude\"" },
 		{ "agent", NULL },
 		{ "directory", "\"relative\"" },

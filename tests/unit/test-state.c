@@ -201,7 +201,11 @@ static void effects_are_carried_out(void **state)
 	assert_int_equal(instance->desired, DESIRED_STOPPED);
 	assert_null(instance->run.id);
 	assert_true(instance->observed.exit.present);
+	instance->archived_at = 5;
+	assert_int_equal(state_apply(instance, EVENT_STOPPED, NULL, &stamp), STATE_CHANGED);
+	assert_true(instance_archived_at(instance) == 5);
 	assert_int_equal(state_apply(instance, EVENT_START_WANTED, NULL, &stamp), STATE_CHANGED);
+	assert_true(instance->archived_at == 0);
 	assert_int_equal(instance->desired, DESIRED_RUNNING);
 	assert_false(instance->observed.exit.present);
 	assert_null(instance->observed.reason);

@@ -69,6 +69,9 @@ static struct instance *full_instance(void)
 	struct instance *instance = new_instance(ONE, "M\xc3\xbcller \"1\" \\ /");
 	struct attempt attempt = { .rung = RUNG_CONTINUE };
 	instance->group = xstrdup("work");
+	instance->tags = xstrdup("api,x");
+	instance->is_pinned = true;
+	instance->archived_at = INT64_C(1776157684000000);
 	instance->created_at = INT64_C(1776157681123000);
 	instance->last_used_at = INT64_C(1776157682000000);
 	instance->desired = DESIRED_RUNNING;
@@ -100,6 +103,10 @@ static void assert_full(const struct store_row *row)
 	assert_string_equal(row->id, ONE);
 	assert_string_equal(row->title, "M\xc3\xbcller \"1\" \\ /");
 	assert_string_equal(row->group, "work");
+	assert_string_equal(row->tags, "api,x");
+	assert_true(row->is_pinned);
+	/* It is to run. */
+	assert_true(row->archived_at == 0);
 	assert_string_equal(row->lookup_directory, "/srv");
 	assert_string_equal(row->agent, "claude");
 	assert_string_equal(row->backend, "host");
@@ -428,7 +435,7 @@ static void rows_that_make_no_sense_are_read_anew(void **state)
 		{ "forged\\t", "" },              /* a text too few */
 		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
 		{ "\\tnone\\t", "\\tnone\\tx\\t" },
-		{ "\"format\":13", "\"format\":8" },
+		{ "\"format\":14", "\"format\":8" },
 		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
 		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
 		{ "\\t1776157681000000", "\\t-1" },

@@ -208,8 +208,8 @@ static bool is_candidate(struct deck *deck, const struct store_row *row, const c
 			 const char *agent)
 {
 	cleanup_instance struct instance *instance = NULL;
-	if (row->damage || row->state != STATE_STOPPED || row->desired == DESIRED_RUNNING ||
-	    !row->last_used_at || !streq(row->agent, agent))
+	if (row->damage || row->archived_at || row->state != STATE_STOPPED ||
+	    row->desired == DESIRED_RUNNING || !row->last_used_at || !streq(row->agent, agent))
 		return false;
 	if (streq(row->lookup_directory, directory))
 		return true;

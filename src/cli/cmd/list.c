@@ -11,6 +11,7 @@
 #include "engine/run/correct.h"
 #include "engine/supervise/supervise.h"
 #include "model/session/naming.h"
+#include "model/session/tags.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,8 @@
 struct options {
 	const char *group;
 	const char *status;
+	struct strvec tags;
+	bool archived;
 	enum listing_order order;
 	bool ids;
 	bool whole;
@@ -46,6 +49,9 @@ static const struct command_option options[] = {
 	  TO_TEXT(group) },
 	{ 0, "status", "STATUS", "only sessions with this status; several have commas between them",
 	  TO_WORDS(status, listing_statuses) },
+	{ 0, "tag", "TAG", "only sessions with this tag; may be repeated", TO_LIST(tags) },
+	{ 0, "archived", NULL, "only archived sessions, which are not listed otherwise",
+	  TO_FLAG(archived) },
 	{ 0, "sort", "KEY", "by title, age, status, group or used (last used first)",
 	  TO_CHOICE(order, orders) },
 	{ 'q', "quiet", NULL, "print only the ids, one per line", TO_FLAG(ids) },
@@ -99,14 +105,19 @@ static size_t rows_for_sessions(const struct listing *listing)
 	enum { ROWS_FOR_OTHERS = 4 };
 	struct winsize size = { 0 };
 	const bool may_fold = listing->is_for_eyes && listing->order == LISTING_BY_CREATION &&
-			      !listing->statuses.count && !listing->group;
+			      !listing->statuses.count && !listing->group && !listing->tags &&
+			      !listing->is_archive;
 	if (!may_fold || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row)
 		return SIZE_MAX;
 	return size.ws_row > ROWS_FOR_OTHERS ? size.ws_row - ROWS_FOR_OTHERS : 1;
 }
 
-static void print_table(const struct app *app, struct listing *listing, bool has_sessions)
+static void print_table(const struct app *app, struct listing *listing, const struct roster *roster)
 {
+	const bool has_sessions = roster_count(roster) > 0;
+	bool has_archive = false;
+	for (size_t i = 0; !listing->is_archive && i < roster_count(roster); i++)
+		has_archive |= roster_at(roster, i)->row.archived_at != 0;
 	const struct options *given = app->options;
 	if (!has_sessions && other_profiles_have_some(app)) {
 		printf("No sessions in profile %s. Others have some: agentdeck profile list\n",
@@ -123,7 +134,8 @@ static void print_table(const struct app *app, struct listing *listing, bool has
 		return;
 	}
 	if (!listing->count) {
-		printf("No session matches.\n");
+		printf("No session matches.%s\n",
+		       has_archive ? " Some are archived: agentdeck list --archived" : "");
 		return;
 	}
 	const size_t folded = listing_fold(listing, rows_for_sessions(listing));
@@ -197,7 +209,7 @@ static int print_once(struct app *app, struct listing *listing, struct error *er
 	if (app->json)
 		print_listing_json(listing);
 	else if (!given->ids)
-		print_table(app, listing, roster_count(roster) > 0);
+		print_table(app, listing, roster);
 	if (!app->json && !given->ids)
 		print_lost(app, roster);
 	if (!app->json && !given->ids)
@@ -315,11 +327,13 @@ static int cmd_list(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_listing struct listing listing = {
 		.group = given->group,
+		.is_archive = given->archived,
 		.order = given->order,
 		.is_for_eyes = isatty(STDOUT_FILENO) && !given->format && !given->whole,
 		.has_ascii = output_is_ascii(app),
 	};
-	if (set_format(app, &listing, err) < 0 ||
+	cleanup_free char *tags = strvec_join(&given->tags, ",");
+	if (set_format(app, &listing, err) < 0 || tags_change(NULL, tags, &listing.tags, err) < 0 ||
 	    (given->status && listing_set_statuses(&listing, given->status, err) < 0) ||
 	    (given->group && naming_check_group(given->group, err) < 0))
 		return -1;

@@ -9,6 +9,7 @@
 #include "driver/git/git.h"
 #include "engine/deck/stages.h"
 #include "engine/place/alive.h"
+#include "model/session/tags.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,6 +123,9 @@ int new_read(struct app *app, const struct new_options *options, struct new_orde
 	const int tree = tree_read_options(&options->tree, &ret->tree, err);
 	if (tree < 0 || read_end(options, &end_policy, err) < 0)
 		return -1;
+	cleanup_free char *tags = strvec_join(&options->tags, ",");
+	if (tags_change(NULL, tags, &ret->tags, err) < 0)
+		return -1;
 	if (options->command && argsplit(options->command, &ret->command, err) < 0)
 		return error_prefix(err, "-c");
 	if (options->command && ret->command.count == 0)
@@ -137,6 +141,7 @@ int new_read(struct app *app, const struct new_options *options, struct new_orde
 		.title = has_name && !options->title ? word : options->title,
 		.once = app->once,
 		.group = options->group,
+		.tags = ret->tags,
 		.directory = has_name ? "." : word,
 		.agent = options->agent,
 		.argv = &ret->command,
@@ -196,6 +201,7 @@ void new_say_tree(const struct app *app, const struct instance *instance)
 void new_free(struct new_order *order)
 {
 	strvec_clear(&order->command);
+	free(order->tags);
 	role_source_clear(&order->role);
 	instance_free(order->within);
 }

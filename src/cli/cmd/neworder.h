@@ -13,6 +13,7 @@ struct new_options {
 	const char *title, *agent, *command, *group, *session_id, *resume, *restart;
 	struct limit_change limits;
 	bool quick;
+	struct strvec tags;
 	struct container_options container;
 	struct tree_options tree;
 	bool keep, clean;
@@ -20,30 +21,31 @@ struct new_options {
 
 /* The options set the struct new_options that is this member of `struct options`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
-#define NEW_OPTIONS(member)                                                                  \
-	{ 't', "title", "TITLE", "its title; without it the directory's name",               \
-	  TO_TEXT(member.title) },                                                           \
-		{ 0, "agent", "NAME", "which agent: see agentdeck agents list",              \
-		  TO_VALUE(member.agent, VALUE_AGENT) },                                     \
-		{ 'c', "cmd", "COMMAND",                                                     \
-		  "another command line, split like a shell would; no shell runs it",        \
-		  TO_VALUE(member.command, VALUE_PROGRAM) },                                 \
-		{ 'g', "group", "GROUP", "a group to list it under, like work/api",          \
-		  TO_TEXT(member.group) },                                                   \
-		{ 0, "session-id", "ID", "take over this conversation of the agent",         \
-		  TO_TEXT(member.session_id) },                                              \
-		{ 0, "resume", "POLICY", "after an unexpected end: auto, confirm or never",  \
-		  TO_WORD(member.resume, new_resume_words) },                                \
-		{ 0, "restart", "WHEN", "restarted automatically: no, on-failure or always", \
-		  TO_WORD(member.restart, new_restart_words) },                              \
-		{ 'Q', "quick", NULL,                                                        \
-		  "ask nothing: take default_agent, or the first installed agent",           \
-		  TO_FLAG(member.quick) },                                                   \
-		TREE_OPTIONS(member.tree),                                                   \
-		{ 0, "keep", NULL, "keep everything when its agent ends by itself",          \
-		  TO_FLAG(member.keep) },                                                    \
-		{ 0, "clean", NULL, "delete everything then, unless work would be lost",     \
-		  TO_FLAG(member.clean) },                                                   \
+#define NEW_OPTIONS(member)                                                                        \
+	{ 't', "title", "TITLE", "its title; without it the directory's name",                     \
+	  TO_TEXT(member.title) },                                                                 \
+		{ 0, "agent", "NAME", "which agent: see agentdeck agents list",                    \
+		  TO_VALUE(member.agent, VALUE_AGENT) },                                           \
+		{ 'c', "cmd", "COMMAND",                                                           \
+		  "another command line, split like a shell would; no shell runs it",              \
+		  TO_VALUE(member.command, VALUE_PROGRAM) },                                       \
+		{ 'g', "group", "GROUP", "a group to list it under, like work/api",                \
+		  TO_TEXT(member.group) },                                                         \
+		{ 0, "tag", "TAG", "a tag to find it by; may be repeated", TO_LIST(member.tags) }, \
+		{ 0, "session-id", "ID", "take over this conversation of the agent",               \
+		  TO_TEXT(member.session_id) },                                                    \
+		{ 0, "resume", "POLICY", "after an unexpected end: auto, confirm or never",        \
+		  TO_WORD(member.resume, new_resume_words) },                                      \
+		{ 0, "restart", "WHEN", "restarted automatically: no, on-failure or always",       \
+		  TO_WORD(member.restart, new_restart_words) },                                    \
+		{ 'Q', "quick", NULL,                                                              \
+		  "ask nothing: take default_agent, or the first installed agent",                 \
+		  TO_FLAG(member.quick) },                                                         \
+		TREE_OPTIONS(member.tree),                                                         \
+		{ 0, "keep", NULL, "keep everything when its agent ends by itself",                \
+		  TO_FLAG(member.keep) },                                                          \
+		{ 0, "clean", NULL, "delete everything then, unless work would be lost",           \
+		  TO_FLAG(member.clean) },                                                         \
 		CONTAINER_OPTIONS(member.container), LIMIT_OPTIONS(member.limits)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -56,6 +58,7 @@ struct offer new_offer(const struct new_options *options);
 struct new_order {
 	struct lifecycle_new session;
 	struct strvec command;
+	char *tags;        /* --tag */
 	bool asks_nothing; /* --quick */
 	struct container_order container;
 	struct role_source role; /* --role */

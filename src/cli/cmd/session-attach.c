@@ -58,7 +58,8 @@ static void find_candidates(const struct roster *roster, struct candidates *ret)
 			const struct roster_entry *entry = roster_at(roster, i);
 			const bool is_stopped = !state_is_running(entry->view.state) &&
 						entry->row.desired == DESIRED_STOPPED;
-			if (!entry->row.damage && !entry->view.host && is_stopped == (stopped == 1))
+			if (!entry->row.damage && !entry->row.archived_at && !entry->view.host &&
+			    is_stopped == (stopped == 1))
 				ret->entries[ret->count++] = entry;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
 #include "cli/show/output.h"
+#include "engine/run/sight.h"
 
 struct options {
 	bool copy_transcript, drop_conversation;
@@ -24,11 +25,12 @@ static const char *const field_names[] = {
 	"session-id",    "resume",       "restart",      "on-end",        "title",
 	"path",          "group",        "command",      "agent",         "notes",
 	"recipe.docker", "recipe.image", "recipe.mount", "recipe.secret", "recipe.network",
-	"home",          "sleep-after",
+	"home",          "sleep-after",  "tags",         "pinned",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
 static const char *const sleep_words[] = { "off", "default" };
 static const char *const end_words[] = { "ask", "keep", "clean", "default" };
+static const char *const pinned_words[] = { "yes", "no" };
 static const char *const restart_words[] = { "no", "on-failure", "always", "default" };
 
 /* By the indexes of field_names. */
@@ -55,6 +57,8 @@ static const struct field {
 	  { .words = container_network_words, .count = ARRAY_SIZE(container_network_words) } },
 	{ lifecycle_set_home, { .kind = VALUE_DIRECTORY } },
 	{ lifecycle_set_sleep_after, { .words = sleep_words, .count = ARRAY_SIZE(sleep_words) } },
+	{ lifecycle_set_tags, { 0 } },
+	{ lifecycle_set_pinned, { .words = pinned_words, .count = ARRAY_SIZE(pinned_words) } },
 };
 
 static const struct field *find_field(const char *name)
@@ -70,7 +74,7 @@ static int refuse_field(const char *name, struct error *err)
 	return error_set(err, ERROR_USAGE,
 			 "unknown field '%s' (fields: session-id, resume, restart, on-end, "
 			 "sleep-after, title, "
-			 "path, home, group, command, agent, notes, recipe.docker, "
+			 "path, home, group, command, agent, notes, tags, pinned, recipe.docker, "
 			 "recipe.image, recipe.mount, recipe.secret, recipe.network)",
 			 name);
 }

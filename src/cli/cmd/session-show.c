@@ -564,6 +564,15 @@ static void print_unreported(struct app *app, const struct instance *instance)
 	line("Reports", text);
 }
 
+static void print_sight(const struct instance *instance)
+{
+	char date[CLOCK_TEXT_SIZE];
+	const int64_t archived_at = instance_archived_at(instance);
+	line("Tags", instance->tags);
+	line("Pinned", instance->is_pinned ? "yes" : NULL);
+	line("Archived", archived_at ? clock_local(archived_at, date) : NULL);
+}
+
 static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
 			   const struct instance *instance, const struct told *told)
 {
@@ -581,6 +590,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	print_workspace(app, instance);
 	line("Group", instance->group);
 	line("Notes", instance->notes);
+	print_sight(instance);
 	line("Agent", instance->agent);
 	line("Container", place_home(instance) ? guest_owner_base(instance) : NULL);
 	line("  of session", owner_title(app, instance));

@@ -38,6 +38,8 @@ static int choose_set(const struct app *app, const struct several_verb *verb,
 		if (!app->every && (row->damage || !naming_is_in_group(row->group, app->group)))
 			continue;
 		is_known = true;
+		if (row->archived_at && !verb->takes_archived)
+			continue;
 		if (!verb->concerns || verb->concerns(row))
 			add_once(several, row);
 	}

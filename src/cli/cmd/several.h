@@ -14,6 +14,7 @@ struct several_verb {
 	const char *result; /* for the counts: "stopped" */
 	/* --all and --group pass over the sessions for which this says no.  NULL: over none. */
 	bool (*concerns)(const struct store_row *row);
+	bool takes_archived; /* else --all and --group leave them out, too */
 	const char *none;    /* what is said if no session is left; NULL: that none runs */
 	int64_t timeout_ms;  /* for each; then its process is killed */
 	struct strvec words; /* the options that each process gets; borrowed */

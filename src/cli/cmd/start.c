@@ -219,6 +219,8 @@ int start_and_wait(struct app *app, const struct start_order *order, struct life
 	if (!started.already)
 		enable_supervisor(app, order);
 	print_warnings(app);
+	if (started.was_archived && !app->quiet)
+		complain("%s: it is out of the archive now", started.instance->title);
 	const struct lifecycle_listener listener = { say_what_is_awaited, app };
 	if (!order->no_wait && lifecycle_wait(&app->deck, &started, &listener, err) < 0)
 		return -1;

@@ -95,7 +95,8 @@ static int count_all(struct app *app, struct error *err)
 	if (correct_list(&app->deck, &wish, &roster, err) < 0)
 		return -1;
 	for (size_t i = 0; i < roster_count(roster); i++)
-		count_one(&roster_at(roster, i)->view, &counts);
+		if (!roster_at(roster, i)->row.archived_at)
+			count_one(&roster_at(roster, i)->view, &counts);
 	if (app->json) {
 		print_counts_json(&counts);
 		return 0;

@@ -97,13 +97,17 @@ static int list_rows(struct app *app, struct store_rows *ret, struct error *err)
 		       : 0;
 }
 
-static int put_sessions(const struct candidates *to, struct app *app, struct error *err)
+/* What is archived is offered to what takes it out of the archive, and to nothing else. */
+static int put_sessions(const struct candidates *to, struct app *app, const struct command *command,
+			struct error *err)
 {
+	const bool takes_archived = command && streq(command->name, "session unarchive");
 	cleanup_store_rows struct store_rows rows = { 0 };
 	if (list_rows(app, &rows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < rows.count; i++)
-		candidates_put(to, rows.rows[i].title, rows.rows[i].lookup_directory);
+		if ((rows.rows[i].archived_at != 0) == takes_archived)
+			candidates_put(to, rows.rows[i].title, rows.rows[i].lookup_directory);
 	return 0;
 }
 
@@ -266,7 +270,7 @@ static int put_kind(const struct candidates *to, struct app *app, const struct a
 	const char *first = line->operands.count ? line->operands.items[0] : NULL;
 	switch (offer->kind) {
 	case VALUE_SESSION:
-		return put_sessions(to, app, err);
+		return put_sessions(to, app, line->command, err);
 	case VALUE_GROUP:
 		return put_groups(to, app, err);
 	case VALUE_AGENT:

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "engine/roster/facts.h"
 #include "model/session/naming.h"
+#include "model/session/tags.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -73,14 +74,16 @@ static char *cell_of(const struct listing *listing, const struct column *column,
 		     const struct facts *facts, const struct view *view)
 {
 	const void *fact = (const char *)facts + column->offset;
+	const bool is_pinned = facts->marks & MARK_PINNED;
 	char text[CLOCK_TEXT_SIZE];
 	if (column->kind == COLUMN_STATUS)
 		return view_text(view);
 	if (column->kind == COLUMN_WORK)
 		return work_cell(facts->work);
 	if (column == columns && listing->is_for_eyes)
-		return xasprintf("%s %s", doing_sign(facts->doing, listing->has_ascii),
-				 or_empty(facts->title));
+		return xasprintf("%s %s%s%s", doing_sign(facts->doing, listing->has_ascii),
+				 is_pinned ? pin_sign(listing->has_ascii) : "",
+				 is_pinned ? " " : "", or_empty(facts->title));
 	if (column->kind == COLUMN_TEXT || column->kind == COLUMN_CONTAINER)
 		return xstrdup(or_empty(*(const char *const *)fact));
 	const int64_t then_us = *(const int64_t *)fact, now_us = clock_wall_us();
@@ -98,9 +101,11 @@ static const struct column *column_named(const char *name)
 
 /* ---- what the user wants ---------------------------------------------------------------------- */
 
+#define ARCHIVED "archived"
+
 const char *const listing_statuses[LISTING_STATUSES] = {
 	"waiting", "idle",    "busy",  "running", "starting", "stopping",
-	"asleep",  "stopped", "error", "unknown", "asks",
+	"asleep",  "stopped", "error", "unknown", "asks",     ARCHIVED,
 };
 
 static bool is_status(const char *word)
@@ -164,6 +169,7 @@ void listing_clear(struct listing *listing)
 {
 	strvec_clear(&listing->statuses);
 	strvec_clear(&listing->columns);
+	free(listing->tags);
 	free(listing->shown);
 }
 
@@ -173,7 +179,12 @@ static bool is_shown(const struct listing *listing, const struct roster_entry *e
 {
 	if (listing->group && !naming_is_in_group(entry->row.group, listing->group))
 		return false;
-	if (!listing->statuses.count)
+	const bool is_archived = entry->row.archived_at != 0;
+	const bool has_archive = strvec_contains(&listing->statuses, ARCHIVED);
+	if ((listing->is_archive ? !is_archived : is_archived && !has_archive) ||
+	    (listing->tags && !tags_have(entry->row.tags, listing->tags)))
+		return false;
+	if (!listing->statuses.count || (is_archived && has_archive))
 		return true;
 	const struct facts facts = facts_of(entry);
 	return strvec_contains(&listing->statuses,
@@ -230,13 +241,16 @@ static void put_needy_first(struct listing *listing)
 {
 	struct roster_entry **all = xcalloc(listing->count + 1, sizeof(struct roster_entry *));
 	size_t count = 0;
-	for (int is_rest = 0; is_rest < 2; is_rest++) {
+	for (int part = 0; part < 3; part++) {
 		for (size_t i = 0; i < listing->count; i++) {
 			const struct attention attention = facts_attention(listing->shown[i]);
-			if (attention_is_needed(&attention) == !is_rest)
+			const int own = attention_is_needed(&attention) ? 0
+					: attention.marks & MARK_PINNED ? 1
+									: 2;
+			if (own == part)
 				all[count++] = listing->shown[i];
 		}
-		if (!is_rest && count)
+		if (part == 0 && count)
 			qsort(all, count, sizeof(*all), by_need);
 	}
 	free(listing->shown);
@@ -266,7 +280,8 @@ size_t listing_fold(struct listing *listing, size_t most)
 	listing->count = 0;
 	for (size_t i = 0; i < all; i++) {
 		const struct attention attention = facts_attention(listing->shown[i]);
-		if (attention.doing != DOING_STOPPED || attention_is_needed(&attention))
+		if (attention.doing != DOING_STOPPED || attention_is_needed(&attention) ||
+		    attention.marks & MARK_PINNED)
 			listing->shown[listing->count++] = listing->shown[i];
 	}
 	return all - listing->count;

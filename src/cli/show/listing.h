@@ -19,11 +19,13 @@ enum listing_order {
 struct listing {
 	const char *group;      /* only those in it or below it; NULL: all */
 	struct strvec statuses; /* only those that are one of these; empty: all */
+	char *tags;             /* only those that have all of these; NULL: all.  Owned */
+	bool is_archive;        /* only archived ones; else none, unless a status is "archived" */
 	struct strvec columns;  /* names, in order */
 	enum listing_order order;
 	bool is_usual; /* a column that is empty for all is left out where it may be */
-	/* For a person at a terminal: those that need the user come first, unless there is an
-	 * order, and each title has the sign of the state. */
+	/* For a person at a terminal: those that need the user come first, then pinned ones, unless
+	 * there is an order, and each title has the sign of the state. */
 	bool is_for_eyes, has_ascii;
 	/* what listing_select() found; the entries belong to the roster */
 	struct roster_entry **shown;
@@ -33,7 +35,7 @@ void listing_clear(struct listing *listing);
 #define cleanup_listing CLEANUP(listing_clear)
 
 /* The words that a session's state or activity can be; as many as LISTING_STATUSES. */
-enum { LISTING_STATUSES = 11 };
+enum { LISTING_STATUSES = 12 };
 extern const char *const listing_statuses[LISTING_STATUSES];
 
 /* The names of all columns. */

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "engine/place/alive.h"
 #include "engine/place/oom.h"
+#include "model/session/tags.h"
 
 void json_stamp(struct json_object *value)
 {
@@ -79,6 +80,16 @@ static void write_work(struct json_writer *writer, const struct seen_work *work)
 	json_write_end(writer, '}');
 }
 
+static void write_tags(struct json_writer *writer, const char *tags)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	tags_split(tags, &words);
+	json_write_begin(writer, "tags", '[');
+	for (size_t i = 0; i < words.count; i++)
+		json_write_string(writer, NULL, words.items[i]);
+	json_write_end(writer, ']');
+}
+
 void json_write_facts(struct json_writer *writer, const struct facts *facts, bool is_removed)
 {
 	json_write_string(writer, "id", facts->key.id);
@@ -87,6 +98,9 @@ void json_write_facts(struct json_writer *writer, const struct facts *facts, boo
 	json_write_string(writer, "path", facts->directory);
 	json_write_string(writer, "group", or_empty(facts->group));
 	json_write_string(writer, "notes", facts->notes);
+	write_tags(writer, facts->tags);
+	json_write_bool(writer, "is_pinned", facts->marks & MARK_PINNED);
+	json_write_time(writer, "archived_at", facts->archived_us);
 	json_write_string(writer, "profile", facts->key.profile);
 	json_write_string(writer, "agent", facts->agent);
 	json_write_string(writer, "status", is_removed ? "removed" : facts->status);

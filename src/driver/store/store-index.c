@@ -74,6 +74,9 @@ static const struct field columns[] = {
 	FIELD(struct store_row, seen.request.is_draft, "request_is_draft"),
 	FIELD(struct store_row, move, "move", .words = move_state_words),
 	FIELD(struct store_row, move_host, "move_host"),
+	FIELD(struct store_row, tags, "tags"),
+	FIELD(struct store_row, is_pinned, "is_pinned"),
+	FIELD(struct store_row, archived_at, "archived_at"),
 };
 enum { COLUMN_COUNT = ARRAY_SIZE(columns) };
 
@@ -229,6 +232,9 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.since = instance->observed.since,
 		.held = instance->observed.held,
 		.notes = instance->notes,
+		.tags = instance->tags,
+		.is_pinned = instance->is_pinned,
+		.archived_at = instance_archived_at(instance),
 		.ending = instance->ending.stage,
 		.move = instance->move.state,
 		.move_host = instance->move.host,
@@ -433,9 +439,11 @@ static bool matches(const struct store_row *row, enum match match, const char *t
 	case MATCH_COPY:
 		return row->copy_of && streq(row->copy_of, target);
 	case MATCH_PREFIX:
-		return strlen(target) >= PREFIX_MIN && starts_with(row->id, target);
+		return strlen(target) >= PREFIX_MIN && starts_with(row->id, target) &&
+		       !row->archived_at;
 	case MATCH_PATH:
-		return row->lookup_directory && streq(row->lookup_directory, target);
+		return row->lookup_directory && streq(row->lookup_directory, target) &&
+		       !row->archived_at;
 	case MATCH_COUNT:
 		break;
 	}

@@ -109,6 +109,9 @@ int store_remove(struct store_lock *lock, struct error *err);
 struct store_row {
 	char *storage; /* private: owns the texts */
 	char *base, *id, *title, *group, *agent, *backend, *session_id, *notes;
+	char *tags; /* as in struct instance */
+	bool is_pinned;
+	int64_t archived_at; /* instance_archived_at() */
 	char *within; /* the base of the session whose container it is; NULL: no other one's */
 	/* instance_lookup_directory(), instance_owner_directory() */
 	char *lookup_directory, *owner_directory;
@@ -150,7 +153,8 @@ int store_load_row(struct store *store, const char *base, struct store_row *ret)
 void store_row_free(struct store_row *row);
 
 /* Find the row by an exact title, an exact id, the id that it is a copy of, a unique id prefix of
- * at least 3 characters, or the path of a directory (its realpath), in this order.  ERROR_NOT_FOUND
+ * at least 3 characters, or the path of a directory (its realpath), in this order.  An archived
+ * session has only the first three.  ERROR_NOT_FOUND
  * says what to try; ERROR_AMBIGUOUS lists the candidates (title and id).  *ret is borrowed from
  * rows. */
 int store_resolve(const struct store_rows *rows, const char *target, const struct store_row **ret,

@@ -19,6 +19,10 @@ static unsigned marks_of(const struct roster_entry *entry)
 		marks |= MARK_WORKTREE;
 	else if (row->workspace)
 		marks |= MARK_CLONE;
+	if (row->is_pinned)
+		marks |= MARK_PINNED;
+	if (row->archived_at)
+		marks |= MARK_ARCHIVED;
 	return marks;
 }
 
@@ -46,6 +50,7 @@ struct facts facts_of(const struct roster_entry *entry)
 		.session_id = row->session_id,
 		.copy_of = row->copy_of,
 		.notes = row->notes,
+		.tags = row->tags,
 		.backend = row->backend,
 		.container = container_of_row(row),
 		.workspace = row->workspace,
@@ -75,5 +80,6 @@ struct facts facts_of(const struct roster_entry *entry)
 		.activity_since_us = view->activity_since,
 		.created_us = row->created_at,
 		.used_us = row->last_used_at,
+		.archived_us = row->archived_at,
 	};
 }

@@ -493,6 +493,9 @@ static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const s
 	instance->profile = xstrdup(deck->profile);
 	instance->group = xstrdup(or_empty(wish->group));
 	instance->notes = xstrdup_or_null(wish->notes);
+	instance->tags = xstrdup_or_null(wish->tags);
+	instance->is_pinned = wish->is_pinned;
+	instance->archived_at = wish->archived_at;
 	instance->imported_from = xstrdup_or_null(wish->imported_from);
 	instance->once = xstrdup_or_null(wish->once);
 	instance->launched_by = xstrdup_or_null(wish->launched_by);

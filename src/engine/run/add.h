@@ -35,10 +35,13 @@ struct lifecycle_new {
 	const struct instance *within;
 	const struct tree_order *tree; /* NULL: it works in the directory itself.  Borrowed */
 	const char *notes;             /* the user's own words about it, or NULL */
-	const char *imported_from;     /* as in struct instance */
-	const char *once;              /* the same */
-	const char *launched_by;       /* the same */
-	const struct move *move;       /* that it arrives with; NULL: none.  Borrowed */
+	const char *tags;              /* as in struct instance, as the next two */
+	bool is_pinned;
+	int64_t archived_at;
+	const char *imported_from; /* as in struct instance */
+	const char *once;          /* the same */
+	const char *launched_by;   /* the same */
+	const struct move *move;   /* that it arrives with; NULL: none.  Borrowed */
 	/* the agent that has its conversation until it is ended; or NULL.  Borrowed */
 	const struct taken *taken;
 	int64_t created_at, last_used_at; /* µs since the Epoch; 0: now, and never */

@@ -110,6 +110,7 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 		.restart = restart_policy_name(source->restart_policy),
 		.end_policy = source->end_policy,
 		.sleep_after = source->sleep_after,
+		.tags = source->tags,
 		.limits = source->limits,
 		.container = branch->container,
 		.like = place_home(source) ? source : NULL,

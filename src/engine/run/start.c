@@ -387,6 +387,7 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 	    (restart && check_restart(&operation, order->wish, err) < 0))
 		return -1;
 	struct instance *instance = operation.instance;
+	const bool was_archived = instance_archived_at(instance) != 0;
 	if (!restart && check_hold(&operation, err) < 0)
 		return -1;
 	restart_forget(instance);
@@ -398,7 +399,9 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 		return restart && !state_is_running(instance->observed.state)
 			       ? give_up_restart(&operation, err)
 			       : -1;
-	*ret = (struct lifecycle_started){ .already = already, .outcome = OUTCOME_ALIVE };
+	*ret = (struct lifecycle_started){ .already = already,
+					   .was_archived = was_archived,
+					   .outcome = OUTCOME_ALIVE };
 	ret->instance = TAKE_PTR(operation.instance);
 	return 0;
 }

@@ -41,7 +41,8 @@ enum lifecycle_outcome {
 };
 
 struct lifecycle_started {
-	bool already;                   /* it was running: nothing was done */
+	bool already; /* it was running: nothing was done */
+	bool was_archived;
 	enum lifecycle_outcome outcome; /* OUTCOME_ALIVE until lifecycle_wait() */
 	/* the agent itself has shown that it is up: by its report, or by its screen */
 	bool verified;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/jsonio.h"
 #include "model/session/naming.h"
+#include "model/session/tags.h"
 
 #include <string.h>
 
@@ -58,6 +59,8 @@ static unsigned read_marks(struct json_object *object)
 		{ json_get_bool(object, "is_undecided", false), MARK_UNDECIDED },
 		{ streq(json_get_string(object, "workspace", ""), "worktree"), MARK_WORKTREE },
 		{ streq(json_get_string(object, "workspace", ""), "clone"), MARK_CLONE },
+		{ json_get_bool(object, "is_pinned", false), MARK_PINNED },
+		{ json_get_string(object, "archived_at", NULL), MARK_ARCHIVED },
 	};
 	unsigned found = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
@@ -69,6 +72,14 @@ static int64_t read_time(const struct json_object *object, const char *key)
 {
 	const int64_t time_us = clock_parse(json_get_string(object, key, ""));
 	return time_us > 0 ? time_us : 0;
+}
+
+/* One text, which the object owns. */
+static const char *read_tags(struct json_object *object)
+{
+	cleanup_free char *tags = tags_from_json(object, "tags");
+	json_set_string(object, "tags", tags);
+	return json_get_string(object, "tags", NULL);
 }
 
 bool facts_read(struct json_object *object, struct facts *ret)
@@ -83,6 +94,7 @@ bool facts_read(struct json_object *object, struct facts *ret)
 		.reason = json_get_string(object, "reason", NULL),
 		.held = json_get_string(object, "held", NULL),
 		.marks = read_marks(object),
+		.tags = read_tags(object),
 		.asks_first = json_get_bool(object, "asks_first", false),
 		.since_us = read_time(object, "since_at"),
 		.created_us = read_time(object, "created_at"),
@@ -98,8 +110,9 @@ bool facts_read(struct json_object *object, struct facts *ret)
 
 bool attention_is_needed(const struct attention *attention)
 {
-	return doing_needs_user(attention->doing) ||
-	       attention->marks & (MARK_HELD | MARK_UNDECIDED);
+	return !(attention->marks & MARK_ARCHIVED) &&
+	       (doing_needs_user(attention->doing) ||
+		attention->marks & (MARK_HELD | MARK_UNDECIDED));
 }
 
 int attention_compare(const struct attention *a, const struct attention *b)

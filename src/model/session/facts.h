@@ -50,6 +50,8 @@ enum mark {
 	MARK_UNDECIDED = 1 << 4, /* its user is to say what becomes of its work */
 	MARK_WORKTREE = 1 << 5,  /* it has its own tree: a linked work tree */
 	MARK_CLONE = 1 << 6,     /* or a repository */
+	MARK_PINNED = 1 << 7,    /* its user wants it above others */
+	MARK_ARCHIVED = 1 << 8,  /* out of sight */
 };
 
 /* Whether a session needs its user, and how much.  Every list shows those that do in this order. */
@@ -59,7 +61,7 @@ struct attention {
 	int64_t since_us; /* 0: unknown, which is the latest */
 	const char *id;
 };
-/* Beside what it does: it is held, or its end is undecided. */
+/* Beside what it does: it is held, or its end is undecided.  What is archived needs nothing. */
 bool attention_is_needed(const struct attention *attention);
 /* Below 0: a comes first.  The most urgent does, and of these the one that has waited longest. */
 int attention_compare(const struct attention *a, const struct attention *b);
@@ -69,6 +71,7 @@ struct facts {
 	struct session_key key;
 	const char *title, *group, *agent, *directory, *session_id;
 	const char *copy_of, *notes, *backend, *workspace; /* as in struct store_row */
+	const char *tags;                                  /* model/session/tags.h */
 	const char *container; /* its name, which may be that of another session; NULL: none */
 	const char *status;    /* "running", ..., "unknown" */
 	const char *activity;  /* of one that runs and answers */
@@ -93,11 +96,12 @@ struct facts {
 	int64_t since_us;
 	int64_t state_since_us, activity_since_us; /* likewise */
 	int64_t created_us, used_us;
+	int64_t archived_us; /* 0: it is in sight */
 };
 
 /* Read what list and events print of a session, which may come from another host: its texts are
- * borrowed from the object.  key.host stays NULL.  Only what the deck shows is read.  False: its id
- * is none of ours, or it says nothing of its state. */
+ * borrowed from the object, whose tags are one text then.  key.host stays NULL.  Only what the deck
+ * shows is read.  False: its id is none of ours, or it says nothing of its state. */
 bool facts_read(struct json_object *object, struct facts *ret);
 
 /* Why it does not run, or what it does, for people; NULL: there is nothing to say. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "model/session/fields.h"
 #include "model/session/naming.h"
+#include "model/session/tags.h"
 
 #include <string.h>
 
@@ -386,6 +387,18 @@ static void put_id(struct json_object *object, const char *key, const void *reco
 	manifest_put_text(object, key, instance->copy_of ? instance->copy_of : instance->id);
 }
 
+static void read_tags(const struct manifest_section *section, const char *key, void *ret)
+{
+	struct instance *instance = ret;
+	instance->tags = tags_from_json(section->object, key);
+}
+
+static void put_tags(struct json_object *object, const char *key, const void *record)
+{
+	const struct instance *instance = record;
+	tags_to_json(object, key, instance->tags);
+}
+
 /* What the code of containers relies on. */
 static void check_container(const struct manifest_section *section, const struct instance *instance)
 {
@@ -430,6 +443,9 @@ static const struct field instance_members[] = {
 	FIELD(struct instance, title, "title", .needed = true),
 	FIELD(struct instance, group, "group"),
 	FIELD(struct instance, notes, "notes"),
+	FIELD(struct instance, tags, "tags", .read = read_tags, .put = put_tags),
+	FIELD(struct instance, is_pinned, "is_pinned"),
+	FIELD_OF_TIME(struct instance, archived_at, "archived_at"),
 	FIELD(struct instance, imported_from, "imported_from"),
 	FIELD(struct instance, once, "once"),
 	FIELD(struct instance, launched_by, "launched_by"),

@@ -242,6 +242,9 @@ struct taken {
 struct instance {
 	char *id, *profile, *title, *group, *cwd, *agent, *backend;
 	char *notes; /* the user's own words about it, or NULL */
+	char *tags;  /* model/session/tags.h */
+	bool is_pinned;
+	int64_t archived_at; /* µs since the Epoch; 0: never.  See instance_archived_at() */
 	/* what another program had: struct import_row in model/plan/import.h; or NULL */
 	char *imported_from;
 	char *once; /* of the command that made or started it last: engine/deck/once.h; or NULL */
@@ -301,6 +304,13 @@ struct instance {
 static inline bool instance_has_container(const struct instance *instance)
 {
 	return !is_empty(instance->container_id);
+}
+
+/* Since when it is out of sight; 0: it is not.  What is to run is in sight, also if a version that
+ * knows no archive has started it. */
+static inline int64_t instance_archived_at(const struct instance *instance)
+{
+	return instance->desired == DESIRED_RUNNING ? 0 : instance->archived_at;
 }
 
 /* Is its agent's home in its directory, with what else its place needs? */

@@ -39,6 +39,11 @@ const char *doing_sign(enum doing doing, bool is_plain)
 	return is_plain ? states[doing].plain : states[doing].sign;
 }
 
+const char *pin_sign(bool is_plain)
+{
+	return is_plain ? "^" : "★";
+}
+
 const char *doing_phrase(enum doing doing)
 {
 	return states[doing].phrase;

@@ -46,5 +46,7 @@ int skin_set(struct skin *skin, const char *text, struct error *err);
 enum tone doing_tone(enum doing doing);
 /* What tells it without colours, too: one column wide; is_plain: in ASCII.  Static. */
 const char *doing_sign(enum doing doing, bool is_plain);
+/* Before the title of a pinned session; likewise. */
+const char *pin_sign(bool is_plain);
 /* What it means, behind the title of a session: "waits for you".  Static. */
 const char *doing_phrase(enum doing doing);

@@ -5,6 +5,7 @@
 #include "base/version.h"
 #include "model/session/fields.h"
 #include "model/session/naming.h"
+#include "model/session/tags.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -118,6 +119,18 @@ static void put_digest(struct json_object *object, const char *key, const void *
 	json_set_string(object, key, parcel->digest);
 }
 
+static void read_tags(const struct manifest_section *section, const char *key, void *ret)
+{
+	struct parcel *parcel = ret;
+	parcel->tags = tags_from_json(section->object, key);
+}
+
+static void put_tags(struct json_object *object, const char *key, const void *source)
+{
+	const struct parcel *parcel = source;
+	tags_to_json(object, key, parcel->tags);
+}
+
 static void check_file(const struct manifest_section *section, void *ret)
 {
 	const struct parcel *parcel = ret;
@@ -147,6 +160,9 @@ static const struct field parcel_members[] = {
 	FIELD(struct parcel, title, "title", .needed = true),
 	FIELD(struct parcel, group, "group"),
 	FIELD(struct parcel, notes, "notes"),
+	FIELD(struct parcel, tags, "tags", .read = read_tags, .put = put_tags),
+	FIELD(struct parcel, is_pinned, "is_pinned"),
+	FIELD_OF_TIME(struct parcel, archived_at, "archived_at"),
 	FIELD(struct parcel, agent, "agent", .needed = true),
 	FIELD(struct parcel, directory, "directory", .needed = true),
 	FIELD(struct parcel, launch_directory, "launch_directory"),
@@ -235,6 +251,9 @@ struct parcel *parcels_add(struct parcels *parcels, const struct instance *insta
 	parcel->title = xstrdup(instance->title);
 	parcel->group = xstrdup_or_null(instance->group);
 	parcel->notes = xstrdup_or_null(instance->notes);
+	parcel->tags = xstrdup_or_null(instance->tags);
+	parcel->is_pinned = instance->is_pinned;
+	parcel->archived_at = instance_archived_at(instance);
 	parcel->agent = xstrdup(instance->agent);
 	parcel->directory = xstrdup(lookup);
 	parcel->launch_directory = streq(lookup, launch) ? NULL : xstrdup(launch);

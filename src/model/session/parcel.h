@@ -12,6 +12,9 @@ enum { PARCEL_FORMAT = 1 };
 
 struct parcel {
 	char *profile, *id, *title, *group, *notes, *agent;
+	char *tags; /* as in struct instance, as the next two */
+	bool is_pinned;
+	int64_t archived_at;
 	char *directory;        /* that its user named */
 	char *launch_directory; /* that its conversation is resumed in; NULL: the same */
 	char *repository;       /* that its tree is of; NULL: it has no tree */

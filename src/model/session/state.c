@@ -204,6 +204,9 @@ enum state_verdict state_apply(struct instance *instance, enum state_event event
 		stamp_state(instance, stamp);
 	if (cell.effects & EFFECT_WANT_RUNNING)
 		instance->desired = DESIRED_RUNNING;
+	/* What was to run, or is now, is in sight. */
+	if (instance->desired == DESIRED_RUNNING)
+		instance->archived_at = 0;
 	if (cell.effects & EFFECT_WANT_STOPPED)
 		instance->desired = DESIRED_STOPPED;
 	if (cell.effects & EFFECT_WANT_ASLEEP)

@@ -101,10 +101,10 @@ static void put_cell(size_t row, size_t *column, size_t width, enum tone tone, c
 	*column += width + GAP;
 }
 
-/* Where the words of a search are: those in the title are underlined, and behind it is why others
- * count.  used: the columns up to the end of the title, of those that it may have. */
+/* Where the words of a search are: those in the title are underlined, and from behind on is why
+ * others count.  used: the columns up to the end of the title, of those that it may have. */
 static void draw_hits(const struct ui *ui, size_t row, const struct item *item, size_t used,
-		      size_t total)
+		      size_t behind, size_t total)
 {
 	const struct strvec *words = list_words(ui->list);
 	const size_t begin = used - term_width(item->title);
@@ -125,9 +125,8 @@ static void draw_hits(const struct ui *ui, size_t row, const struct item *item, 
 		const size_t width = term_width(word), room = from < total ? total - from : 0;
 		term_underline(row, from, width < room ? width : room);
 	}
-	if (why.length && used + 2 * GAP < total)
-		term_put(row, used + 2 * GAP, total - used - 2 * GAP, TONE_FAINT,
-			 strbuf_text(&why));
+	if (why.length && behind < total)
+		term_put(row, behind, total - behind, TONE_FAINT, strbuf_text(&why));
 }
 
 static void draw_session(const struct ui *ui, size_t row, const struct columns *columns,
@@ -135,8 +134,10 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 {
 	const struct item *item = line->item;
 	char marks[MARKS_TEXT_SIZE], text[CLOCK_TEXT_SIZE];
-	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
+	const bool is_pinned = item->marks & MARK_PINNED;
+	cleanup_free char *title = xasprintf("%*s%s%s %s%s%s", (int)(2 * line->depth), "",
 					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
+					     is_pinned ? draw_pin() : "", is_pinned ? " " : "",
 					     item->title);
 	const enum tone tone = item->is_away ? TONE_FAINT : doing_tone(item->doing);
 	size_t column = 0;
@@ -145,10 +146,15 @@ static void draw_session(const struct ui *ui, size_t row, const struct columns *
 	if (columns->title > 2 * line->depth + 2)
 		term_put(row, 2 * line->depth + 1, 1, tone, draw_sign(item->doing));
 	/* Away from its group, it says which that is. */
-	const size_t used = term_width(title) + 2 * GAP;
-	if ((line->is_pinned || columns->has_groups) && used < columns->title)
-		term_put(row, used, columns->title - used, TONE_FAINT, item->path);
-	draw_hits(ui, row, item, term_width(title), columns->title);
+	const bool has_path = (line->is_pinned || columns->has_groups) && *item->path;
+	cleanup_free char *behind = xasprintf("%s%s%s", has_path ? item->path : "",
+					      has_path && *item->tags ? "  " : "", item->tags);
+	size_t used = term_width(title) + 2 * GAP;
+	if (*behind && used < columns->title) {
+		term_put(row, used, columns->title - used, TONE_FAINT, behind);
+		used += term_width(behind) + 2 * GAP;
+	}
+	draw_hits(ui, row, item, term_width(title), used, columns->title);
 	put_cell(row, &column, columns->marks, item->is_away ? TONE_FAINT : TONE_WARNING,
 		 marks_text(item->marks, marks));
 	put_cell(row, &column, columns->agent, TONE_FAINT, item->agent);

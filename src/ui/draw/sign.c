@@ -6,6 +6,11 @@ const char *draw_sign(enum doing doing)
 	return doing_sign(doing, term_is_plain());
 }
 
+const char *draw_pin(void)
+{
+	return pin_sign(term_is_plain());
+}
+
 size_t draw_typed(size_t row, size_t column, size_t width, const struct input *input)
 {
 	cleanup_free char *left = xstrndup(input_text(input), input->cursor);

@@ -7,8 +7,9 @@
 #include "ui/state/ui.h"
 #include "ui/term/term.h"
 
-/* doing_sign() for this terminal. */
+/* doing_sign() and pin_sign() for this terminal. */
 const char *draw_sign(enum doing doing);
+const char *draw_pin(void);
 /* What is being typed, with the cursor, whose surroundings are what is seen of a long line. Returns
  * the columns that it takes. */
 size_t draw_typed(size_t row, size_t column, size_t width, const struct input *input);

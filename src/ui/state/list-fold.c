@@ -56,7 +56,7 @@ void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 static bool is_at_rest(const struct item *item)
 {
 	return doing_is_at_rest(item->doing) && !item_needs_user(item) &&
-	       !(item->marks & MARK_UNDECIDED);
+	       !(item->marks & (MARK_UNDECIDED | MARK_PINNED));
 }
 
 /* Collapse the outermost group of the line's in which everything rests.  Returns the line behind

@@ -33,6 +33,11 @@ static bool is_urgent(const struct item *item)
 	return attention_is_needed(&attention);
 }
 
+static int is_pinned(const struct item *item)
+{
+	return (item->marks & MARK_PINNED) != 0;
+}
+
 static int compare_attention(const void *left, const void *right)
 {
 	const struct attention a = attention_of(*(struct item *const *)left);
@@ -76,8 +81,12 @@ static int compare(const void *left, const void *right, void *context)
 	int r = order == ORDER_URGENCY ? 0 : compare_numbers((int64_t)a->host, (int64_t)b->host);
 	r = r || order == ORDER_URGENCY ? r : compare_groups(a->path, b->path);
 	r = r ? r : a->rests - b->rests;
+	if (r == 0 && order != ORDER_URGENCY)
+		r = is_pinned(b) - is_pinned(a);
 	if (r == 0 && order == ORDER_URGENCY)
 		r = is_urgent(b) - is_urgent(a);
+	if (r == 0 && order == ORDER_URGENCY && !is_urgent(a))
+		r = is_pinned(b) - is_pinned(a);
 	if (r == 0 && order == ORDER_URGENCY)
 		r = compare_attention(left, right);
 	if (r == 0 && order == ORDER_TITLE)
@@ -102,11 +111,15 @@ static void sort(struct list *list)
 
 static bool is_in_scope(const struct list *list, const struct item *item)
 {
+	if (item->marks & MARK_ARCHIVED)
+		return list->scope == SCOPE_ARCHIVE;
 	switch (list->scope) {
 	case SCOPE_NEEDS_USER:
 		return item_needs_user(item);
 	case SCOPE_RUNNING:
 		return doing_is_alive(item->doing);
+	case SCOPE_ARCHIVE:
+		return false;
 	default:
 		return true;
 	}
@@ -227,6 +240,10 @@ static void count(struct list_counts *counts, const struct item *item)
 {
 	if (item->is_twin)
 		return;
+	if (item->marks & MARK_ARCHIVED) {
+		counts->archived++;
+		return;
+	}
 	counts->all++;
 	counts->doing[item->doing] += !item->is_away;
 	counts->needy += item_needs_user(item);

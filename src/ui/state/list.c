@@ -2,6 +2,7 @@
 #include "ui/state/list.h"
 
 #include "base/jsonio.h"
+#include "model/session/tags.h"
 #include "ui/state/list-internal.h"
 #include "ui/state/list-paths.h"
 
@@ -42,7 +43,8 @@ const char *list_order_name(enum list_order order)
 const char *list_scope_name(enum list_scope scope)
 {
 	static const char *const names[SCOPE_COUNT] = { "all", "those that need you",
-							"those that run" };
+							"those that run",
+							"those that are archived" };
 	return names[scope];
 }
 
@@ -61,6 +63,7 @@ static void item_clear_texts(struct item *item)
 	free(item->agent);
 	free(item->directory);
 	free(item->reason);
+	free(item->tags);
 	free(item->haystack);
 }
 
@@ -98,6 +101,17 @@ static char *lower(char *text)
 	return text;
 }
 
+/* "#api #urgent".  The caller frees. */
+static char *tags_text(const char *tags)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	tags_split(tags, &words);
+	for (size_t i = 0; i < words.count; i++)
+		strbuf_addf(&text, "%s#%s", i ? " " : "", words.items[i]);
+	return visible(strbuf_text(&text));
+}
+
 static void fill(const struct list *list, struct item *item, const struct facts *facts)
 {
 	const struct session_key *key = &facts->key;
@@ -117,6 +131,7 @@ static void fill(const struct list *list, struct item *item, const struct facts 
 		.agent = visible(or_empty(facts->agent)),
 		.directory = visible(or_empty(facts->directory)),
 		.reason = visible(or_empty(facts_reason(facts))),
+		.tags = tags_text(facts->tags),
 		.doing = facts->doing,
 		.marks = facts->marks,
 		.asks_first = facts->asks_first,
@@ -130,13 +145,14 @@ static void fill(const struct list *list, struct item *item, const struct facts 
 		.line = item->line,
 		.pinned_line = item->pinned_line,
 		.hidden_by = item->hidden_by,
-		.rests = item->rests && doing_is_at_rest(facts->doing),
+		.rests = item->rests && doing_is_at_rest(facts->doing) &&
+			 !(facts->marks & MARK_PINNED),
 		.is_chosen = item->is_chosen,
 		.replied = item->replied,
 	};
-	item->haystack = lower(xasprintf("%s\n%s\n%s\n%s\n%s\n%s\n%s", item->title, item->path,
+	item->haystack = lower(xasprintf("%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", item->title, item->path,
 					 item->agent, item->directory, item->id, item->reason,
-					 doing_name(item->doing)));
+					 item->tags, doing_name(item->doing)));
 }
 
 struct item *list_add(struct list *list, const struct facts *facts)
@@ -159,7 +175,7 @@ struct item *list_add(struct list *list, const struct facts *facts)
 static bool has_moved(const struct list *list, const struct item *before, const struct item *now)
 {
 	return !streq(before->path, now->path) || !streq(before->title, now->title) ||
-	       before->rests != now->rests ||
+	       before->rests != now->rests || (before->marks ^ now->marks) & MARK_PINNED ||
 	       (list->order == ORDER_URGENCY &&
 		(before->doing != now->doing || before->since_us != now->since_us ||
 		 before->marks != now->marks)) ||

@@ -25,6 +25,7 @@ const char *marks_text(unsigned marks, char buffer[MARKS_TEXT_SIZE]);
 struct item {
 	char *id; /* as commands name it: HOST:ID on another host */
 	char *title, *agent, *directory, *reason;
+	char *tags; /* "#api #urgent"; "": none */
 	char *path; /* where it is in the tree: its group, behind its host if there are hosts */
 	const char *group; /* in path */
 	size_t host;       /* list_host(); 0: this machine */
@@ -107,11 +108,13 @@ enum list_order {
 const char *list_order_name(enum list_order order);
 
 /* Which sessions are shown, beside the search. */
-enum list_scope { SCOPE_ALL, SCOPE_NEEDS_USER, SCOPE_RUNNING, SCOPE_COUNT };
+/* What is archived has its own, and is in no other. */
+enum list_scope { SCOPE_ALL, SCOPE_NEEDS_USER, SCOPE_RUNNING, SCOPE_ARCHIVE, SCOPE_COUNT };
 const char *list_scope_name(enum list_scope scope);
 
 struct list_counts {
-	size_t all, shown;
+	size_t all, shown; /* all: without what is archived */
+	size_t archived;
 	size_t needy; /* item_needs_user() */
 	size_t doing[DOING_COUNT];
 };

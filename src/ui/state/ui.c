@@ -80,7 +80,10 @@ static void next_order(struct ui *ui)
 
 static void next_scope(struct ui *ui)
 {
-	list_set_scope(ui->list, (list_scope(ui->list) + 1) % SCOPE_COUNT);
+	enum list_scope next = (list_scope(ui->list) + 1) % SCOPE_COUNT;
+	if (next == SCOPE_ARCHIVE && !list_counts(ui->list).archived)
+		next = SCOPE_ALL;
+	list_set_scope(ui->list, next);
 	/* While sessions are hidden, the deck says so itself. */
 	if (list_scope(ui->list) == SCOPE_ALL)
 		ui_tell(ui, "Showing all.", false);

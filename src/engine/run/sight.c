@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/run/sight.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/deck/hint.h"
+#include "engine/run/ending.h"
+#include "engine/run/lifecycle-internal.h"
+#include "model/session/tags.h"
+
+int lifecycle_set_tags(struct deck *deck, const char *base, struct setting *setting,
+		       struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	char *tags;
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    tags_change(operation.instance->tags, setting->value, &tags, err) < 0)
+		return -1;
+	free(operation.instance->tags);
+	operation.instance->tags = tags;
+	if (operation_save(&operation, err) < 0)
+		return -1;
+	setting->note = tags ? xasprintf("All of its tags: %s", tags) : xstrdup("It has no tags");
+	return 0;
+}
+
+int lifecycle_set_pinned(struct deck *deck, const char *base, struct setting *setting,
+			 struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	const bool is_pinned = streq(setting->value, "yes");
+	if (!is_pinned && !streq(setting->value, "no"))
+		return error_set(err, ERROR_USAGE, "pinned must be yes or no, not '%s'",
+				 setting->value);
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	operation.instance->is_pinned = is_pinned;
+	return operation_save(&operation, err);
+}
+
+/* Asked under the lock: it may have been started since its user has seen it. */
+static int check_rest(const struct operation *operation, struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	cleanup_free char *why = NULL;
+	const enum presence presence =
+		operation->place->observe(operation->deck, instance, OBSERVE_PROCESS).presence;
+	if (lifecycle_check_hold(operation, &why, err) < 0)
+		return -1;
+	if (!why && (!instance->run.socket || presence == PRESENCE_NONE))
+		return 0;
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
+	return error_set(err, ERROR_INVALID,
+			 "%s was not archived: it is %s. Stop it first with agentdeck stop %s, or "
+			 "use --stop",
+			 title, why ? why : "running", hint);
+}
+
+int lifecycle_archive(struct deck *deck, const char *base, bool stops, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	bool was_running;
+	if (operation_open_settled(deck, base, &operation, err) < 0 ||
+	    operation_admit(&operation, false, err) < 0)
+		return -1;
+	struct instance *instance = operation.instance;
+	if (instance_archived_at(instance))
+		return SIGHT_SAME;
+	if ((!stops && check_rest(&operation, err) < 0) ||
+	    lifecycle_stop_locked(&operation, &was_running, err) < 0)
+		return -1;
+	ending_forget(instance);
+	instance->archived_at = clock_wall_us() / 1000 * 1000;
+	log_info("archived");
+	return operation_save(&operation, err);
+}
+
+int lifecycle_unarchive(struct deck *deck, const char *base, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	if (!instance_archived_at(operation.instance))
+		return SIGHT_SAME;
+	operation.instance->archived_at = 0;
+	log_info("unarchived");
+	return operation_save(&operation, err);
+}
