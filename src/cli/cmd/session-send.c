@@ -258,7 +258,7 @@ static int cmd_session_send(struct app *app, struct error *err)
 	struct several_verb verb = {
 		.act = send_one,
 		.result = "submitted",
-		.concerns = several_is_active,
+		.concerns = several_is_wanted,
 		.timeout_ms = crew_timeout_ms(app) + timeout_s(given) * 1000,
 		.jobs = SEVERAL_STOPS,
 	};

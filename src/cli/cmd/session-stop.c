@@ -23,7 +23,7 @@ static int cmd_session_stop(struct app *app, struct error *err)
 	const struct several_verb verb = {
 		.act = stop,
 		.result = "stopped",
-		.concerns = several_is_active,
+		.concerns = several_is_wanted,
 		.timeout_ms = crew_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
 	};

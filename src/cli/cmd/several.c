@@ -28,6 +28,11 @@ bool several_is_active(const struct store_row *row)
 	return row->damage || !state_is_at_rest(row->state, row->desired);
 }
 
+bool several_is_wanted(const struct store_row *row)
+{
+	return several_is_active(row) || row->desired == DESIRED_ASLEEP;
+}
+
 static int choose_set(const struct app *app, const struct several_verb *verb,
 		      struct several *several, struct error *err)
 {

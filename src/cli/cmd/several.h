@@ -36,6 +36,8 @@ enum { SEVERAL_STOPS = 32 };
 
 /* Is it running, or to run?  For concerns. */
 bool several_is_active(const struct store_row *row);
+/* Likewise, or it sleeps: a message wakes it, and a stop ends that. */
+bool several_is_wanted(const struct store_row *row);
 
 void several_free(struct several *several);
 #define cleanup_several CLEANUP(several_free)

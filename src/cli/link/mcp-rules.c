@@ -122,8 +122,10 @@ static int check_launch(const struct rules *rules, const struct tool_call *call,
 				 "levels ([mcp] depth)",
 				 (long long)settings->mcp_depth);
 	for (size_t i = 0; i < rules->rows.count; i++)
+		/* A message wakes one that sleeps. */
 		running += streq(rules->launched_by.items[i], rules->who) &&
-			   rules->rows.rows[i].state != STATE_STOPPED;
+			   (rules->rows.rows[i].state != STATE_STOPPED ||
+			    rules->rows.rows[i].desired == DESIRED_ASLEEP);
 	return running < settings->mcp_children
 		       ? 0
 		       : error_set(err, ERROR_INVALID,

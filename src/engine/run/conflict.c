@@ -114,10 +114,10 @@ int conflict_look(struct deck *deck, const char *base, const struct lifecycle_or
 	    place_find(operation.instance, &operation.place, err) < 0)
 		return -1;
 	if (instance_relation(operation.instance) == MACHINE_OTHER ||
-	    (order->kind == START_UNLESS_RUNNING && is_up(operation.instance)))
+	    (order->kind != START_AFTER_STOP && is_up(operation.instance)))
 		return 0;
 	/* A restart ends its background, too. */
-	if (order->kind == START_UNLESS_RUNNING &&
+	if (order->kind != START_AFTER_STOP &&
 	    lifecycle_find_background(&operation, &conflict.background, &why) == 0 &&
 	    conflict.background)
 		conflict.kind = CONFLICT_BACKGROUND;

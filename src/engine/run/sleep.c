@@ -36,7 +36,7 @@ static void look_at_activity(const struct settings *settings, const struct run *
 	facts->activity = activity.activity;
 	facts->idle_us = activity.since > 0 && idle_us > 0 ? idle_us : 0;
 	/* It waits for the end of its limit. */
-	const bool continues = activity.limited_until && !activity.was_continued &&
+	const bool continues = activity_may_continue(&activity) &&
 			       settings->on_limit == LIMIT_CONTINUE;
 	facts->has_work = activity.has_tasks || activity.queued > 0 || continues;
 }
@@ -46,6 +46,7 @@ static void look_at_screen(const struct operation *operation, struct sleep_facts
 	const struct agent *agent = operation->agent;
 	cleanup_display_screen struct display_screen screen = { 0 };
 	cleanup_free char *styled = NULL;
+	facts->shows_idle = facts->has_empty_box = false;
 	if (terminal_styled_screen(operation->instance->run.socket, &styled, NULL) != 0)
 		return;
 	display_read(styled, &screen);
@@ -53,6 +54,15 @@ static void look_at_screen(const struct operation *operation, struct sleep_facts
 	facts->shows_idle = display_activity(agent, screen.text) == ACTIVITY_IDLE &&
 			    !display_shows(&agent->tasks_shown, screen.text);
 	facts->has_empty_box = agent->has_box && typed && !*typed;
+}
+
+/* What its user and its agent can change at any moment. */
+static void look_at_use(struct operation *operation, struct sleep_facts *facts)
+{
+	const struct run *run = &operation->instance->run;
+	look_at_activity(&operation->deck->settings, run, facts);
+	look_at_screen(operation, facts);
+	facts->is_unwatched = !terminal_has_clients(run->socket);
 }
 
 /* Would the next start resume it?  The plan is made of a copy, since it changes the run. */
@@ -98,8 +108,8 @@ static void look(struct operation *operation, struct fs_lock *send, struct sleep
 	look_at_activity(&operation->deck->settings, &instance->run, facts);
 	if (sleep_decide(facts) < SLEEP_WATCHED && facts->idle_us < facts->after_us)
 		return;
-	look_at_screen(operation, facts);
-	facts->is_unwatched = !seen->clients && !terminal_has_clients(instance->run.socket);
+	look_at_use(operation, facts);
+	facts->is_unwatched = facts->is_unwatched && !seen->clients;
 	facts->is_alone = place_is_alone(instance);
 	facts->is_resumable = facts->is_alone && is_resumable(operation);
 }
@@ -115,6 +125,9 @@ int lifecycle_sleep(struct deck *deck, const char *base, bool is_trial, struct s
 	    operation_admit(&operation, false, err) < 0)
 		return -1;
 	look(&operation, &send, &facts);
+	/* The other looks may have taken long. */
+	if (sleep_decide(&facts) == SLEEP_NOW)
+		look_at_use(&operation, &facts);
 	*ret = (struct sleep_result){ .verdict = sleep_decide(&facts) };
 	if (ret->verdict == SLEEP_LATER)
 		ret->delay_ms = (facts.after_us - facts.idle_us) / 1000 + 1;
@@ -126,7 +139,7 @@ int lifecycle_sleep(struct deck *deck, const char *base, bool is_trial, struct s
 int lifecycle_wake(struct deck *deck, const char *base, struct error *err)
 {
 	/* Not as a start by hand: the variables of that one stay kept. */
-	static const struct lifecycle_order order = { .wish = START_AGAIN };
+	static const struct lifecycle_order order = { .kind = START_TO_WAKE, .wish = START_AGAIN };
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
 	cleanup_instance struct instance *instance = NULL;
 	if (deck_load(deck, base, &instance, err) < 0)

@@ -281,6 +281,8 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 
 	if (lifecycle_check_move(operation, err) < 0)
 		return -1;
+	if (order->kind == START_TO_WAKE && instance->desired == DESIRED_STOPPED)
+		return error_set(err, ERROR_INVALID, "%s was stopped meanwhile", instance->id);
 	int r = clear_remains(operation, order, err);
 	if (r != 0) {
 		*ret_already = r == LIFECYCLE_ALIVE;

@@ -13,6 +13,7 @@
 enum start_kind {
 	START_UNLESS_RUNNING, /* leave it alone */
 	START_AFTER_STOP,     /* end it first, under the same lock: a restart */
+	START_TO_WAKE,        /* ERROR_INVALID if it was stopped meanwhile; else leave it alone */
 };
 
 enum start_wish {
