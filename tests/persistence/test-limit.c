@@ -24,6 +24,20 @@ static void limit_until(const struct session *session, const char *date)
 			   date));
 }
 
+/* A later turn has met it: what was written of the last time is kept. */
+static void limit_again(const struct session *session, const char *date)
+{
+	const char *path = kept("/run/user/%u/agentdeck/%s/activity.json", machine_uid(),
+				session->id);
+	const char *after = strstr(machine_read(path), "\"continued_after\"");
+	ASSERT(after, "nothing says that it was told: %s", machine_read(path));
+	const size_t length = strcspn(after, ",}");
+	machine_write(path, 0600,
+		      kept("{\"activity\": \"idle\", \"since\": \"2026-11-27T10:00:00.000Z\", "
+			   "\"failure\": \"usage_limit\", \"limited_until\": \"%s\", %.*s}",
+			   date, (int)length, after));
+}
+
 static const char *say_due(const struct session *session)
 {
 	struct reply reply = deck_look(WORDS("revive", "--due", session->id));
@@ -55,7 +69,8 @@ TEST(LimitedSessionContinuesOnce)
 	session_say(&session, "the first words");
 	limit_until(&session, "2026-11-27T11:00:00.000Z");
 	struct reply list = deck_look(WORDS("list"));
-	ASSERT(strstr(list.output, "limited until"), "the list does not say so: %s", list.output);
+	ASSERT(strstr(list.output, "usage limit, over since"), "the list does not say so: %s",
+	       list.output);
 	assert_due(&session, "nothing", "it is to wait");
 	allow("continue");
 	limit_until(&session, "2096-11-27T11:00:00.000Z");
@@ -69,5 +84,7 @@ TEST(LimitedSessionContinuesOnce)
 	WAIT_FOR(session_shows(&session, "I remember 2 of"), "it has not heard it:\n%s",
 		 or_empty(session_screen(&session)));
 	assert_due(&session, "nothing", "it was told");
+	limit_again(&session, "2026-11-27T11:10:00.000Z");
+	assert_due(&session, "nothing", "it has met the same limit once more");
 	ASSERT(times_told(&session) == 1, "it was told more than once");
 }

@@ -206,6 +206,10 @@ static void a_turn_that_failed_says_why_until_the_next_one(void **state)
 		       "\"You've hit your limit \u00b7 resets 2:55pm (UTC)\""),
 		  0, OLD, true, ACTIVITY_IDLE },
 	};
+	static const struct step reminded[] = {
+		{ HOOK("Notification", OLD, ",\"notification_type\":\"idle_prompt\""), 0, OLD, true,
+		  ACTIVITY_IDLE },
+	};
 	static const struct step again[] = {
 		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"x\""), 0, OLD, true, ACTIVITY_BUSY },
 	};
@@ -215,6 +219,8 @@ static void a_turn_that_failed_says_why_until_the_next_one(void **state)
 	WALK(desk, full);
 	check_failure(desk, "context_full");
 	WALK(desk, limited);
+	check_failure(desk, FAILURE_LIMIT);
+	WALK(desk, reminded);
 	check_failure(desk, FAILURE_LIMIT);
 	WALK(desk, again);
 	check_failure(desk, "");

@@ -130,9 +130,12 @@ static void note_activity(const struct instance *instance, const struct report *
 			now.since = clock_wall_us();
 		now.activity = activity;
 		now.is_suspended = false;
+		/* A reminder that it is idle says nothing of its last turn. */
+		const bool reminds = before == ACTIVITY_IDLE && activity == ACTIVITY_IDLE &&
+				     !(report->meaning & MEANS_START);
 		if (report->meaning & MEANS_FAILED)
 			activity_fail(&now, report->failure, report->limited_until);
-		else
+		else if (!reminds)
 			activity_fail(&now, NULL, 0);
 		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;

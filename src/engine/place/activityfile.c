@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ACTIVITY_MAX = 64 << 10, ACTIVITY_LOCK_MS = 1000 };
+enum { ACTIVITY_MAX = 64 << 10, ACTIVITY_LOCK_MS = 1000, ANOTHER_LIMIT_US = 15 * 60 * 1000000 };
 
 #define SOURCE_REPORT "report"
 #define SOURCE_PANE   "pane"
@@ -78,7 +78,8 @@ void activity_read(const char *directory, struct activity *ret)
 	ret->failure = xstrdup_or_null(json_get_string(object, "failure", NULL));
 	const int64_t until = clock_parse(json_get_string(object, "limited_until", ""));
 	ret->limited_until = until < 0 ? 0 : until;
-	ret->was_continued = json_get_bool(object, "continued", false);
+	const int64_t after = clock_parse(json_get_string(object, "continued_after", ""));
+	ret->continued_after = after < 0 ? 0 : after;
 	(void)instance_activity_parse(json_get_string(object, "reported", "unknown"),
 				      &ret->reported);
 }
@@ -122,8 +123,9 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	if (activity->limited_until)
 		json_set_string(object, "limited_until",
 				clock_format(activity->limited_until, date));
-	if (activity->was_continued)
-		json_set_bool(object, "continued", true);
+	if (activity->continued_after)
+		json_set_string(object, "continued_after",
+				clock_format(activity->continued_after, date));
 	json_set_string(object, "session_id", announced->session_id);
 	if (announced->directory)
 		json_set(object, "cwd", json_raw_text(announced->directory));
@@ -131,11 +133,17 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	return fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, err);
 }
 
+bool activity_may_continue(const struct activity *activity)
+{
+	return activity->activity == ACTIVITY_IDLE && activity->failure &&
+	       streq(activity->failure, FAILURE_LIMIT) &&
+	       activity->limited_until > activity->continued_after + ANOTHER_LIMIT_US;
+}
+
 void activity_fail(struct activity *activity, const char *failure, int64_t limited_until)
 {
 	replace_string(&activity->failure, failure);
 	activity->limited_until = limited_until;
-	activity->was_continued = false;
 }
 
 int activityfile_lock(const char *directory, struct fs_lock *ret, struct error *err)

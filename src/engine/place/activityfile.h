@@ -23,17 +23,16 @@ struct activity {
 	int64_t since; /* µs since the Epoch, 0: unknown */
 	/* is_seen: what was reported last */
 	enum instance_activity reported;
-	bool asks;         /* waiting: for the answer to a question, and not only for words */
-	bool is_seen;      /* read from the screen (engine/screen/activity.h), not reported */
-	bool is_suspended; /* is_seen: its user has suspended it (Ctrl-Z) */
-	char *event;       /* name of the event that was reported last, or NULL */
-	bool has_tasks;    /* it is done, and waits for others in the background */
-	int64_t queued;    /* prompts reported during a turn, which begin after it */
-	char *failure;     /* the last turn ended with this error, or NULL */
-	/* FAILURE_LIMIT: when the limit ends, µs since the Epoch, 0: unknown; and whether we have
-	 * begun to let it continue. */
-	int64_t limited_until;
-	bool was_continued;
+	bool asks;             /* waiting: for the answer to a question, and not only for words */
+	bool is_seen;          /* read from the screen (engine/screen/activity.h), not reported */
+	bool is_suspended;     /* is_seen: its user has suspended it (Ctrl-Z) */
+	char *event;           /* name of the event that was reported last, or NULL */
+	bool has_tasks;        /* it is done, and waits for others in the background */
+	int64_t queued;        /* prompts reported during a turn, which begin after it */
+	char *failure;         /* the last turn ended with this error, or NULL */
+	int64_t limited_until; /* FAILURE_LIMIT: when that ends, µs since the Epoch; 0: unknown */
+	/* The end of the limit after which it was told to continue last; it survives turns. */
+	int64_t continued_after;
 };
 void activity_free(struct activity *activity);
 #define cleanup_activity CLEANUP(activity_free)
@@ -51,6 +50,10 @@ void announced_free(struct announced *announced);
 /* What cannot be read is unknown, and nothing announced. */
 void activity_read(const char *directory, struct activity *ret);
 void announced_read(const char *directory, struct announced *ret);
+
+/* Is it to be told to continue when its limit is over?  Once for each limit: an agent that is told
+ * too early names the same time again. */
+bool activity_may_continue(const struct activity *activity);
 
 /* Its last turn has failed with that, or, with NULL, has not failed. */
 void activity_fail(struct activity *activity, const char *failure, int64_t limited_until);

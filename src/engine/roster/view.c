@@ -99,9 +99,11 @@ bool view_is_over(const struct place_run *run, enum instance_state stored,
 static char *failure_text(const struct activity *activity)
 {
 	char date[CLOCK_TEXT_SIZE];
-	if (activity->limited_until)
-		return xasprintf("limited until %s",
-				 clock_until(activity->limited_until, clock_wall_us(), date));
+	const int64_t until = activity->limited_until, now = clock_wall_us();
+	if (until > now)
+		return xasprintf("limited until %s", clock_until(until, now, date));
+	if (until)
+		return xasprintf("usage limit, over since %s", clock_moment(until, now, date));
 	char *text = xasprintf("failed: %s", activity->failure);
 	for (char *c = text; *c; c++)
 		if (*c == '_')
@@ -166,5 +168,6 @@ struct view view_of(const struct store_row *row)
 	else if (activity.activity == ACTIVITY_IDLE && activity.failure)
 		note(&view, VIEW_FAILED, failure_text(&activity));
 	view.limited_until = view.note == VIEW_FAILED ? activity.limited_until : 0;
+	view.may_continue = view.limited_until && activity_may_continue(&activity);
 	return view;
 }

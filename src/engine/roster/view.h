@@ -42,7 +42,8 @@ struct view {
 	/* VIEW_FAILED: when the usage limit ends, µs since the Epoch; 0: it is another failure, or
 	 * the agent has not said when */
 	int64_t limited_until;
-	char *reason; /* the caller's, NULL when there is nothing to say */
+	bool may_continue; /* it was not told yet to continue after that */
+	char *reason;      /* the caller's, NULL when there is nothing to say */
 };
 void view_free(struct view *view);
 #define cleanup_view CLEANUP(view_free)

@@ -29,14 +29,14 @@ const char *due_name(enum due due)
 
 static bool is_over(const struct activity *activity)
 {
-	return activity->activity == ACTIVITY_IDLE && activity->failure &&
-	       streq(activity->failure, FAILURE_LIMIT) && activity->limited_until > 0 &&
-	       !activity->was_continued &&
+	return activity_may_continue(activity) &&
 	       clock_wall_us() >= activity->limited_until + DUE_MARGIN_S * INT64_C(1000000);
 }
 
-/* Set the mark, or take it back.  False: that limit is another matter by now. */
-static bool mark(const char *directory, int64_t limited_until, bool was_continued)
+/* Write after which limit it was told to continue last.  *ret_before: what was written before.
+ * False: the limit is another matter by now. */
+static bool mark(const char *directory, int64_t limited_until, int64_t continued_after,
+		 int64_t *ret_before)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_activity struct activity now = { 0 };
@@ -45,9 +45,10 @@ static bool mark(const char *directory, int64_t limited_until, bool was_continue
 		return false;
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
-	if (now.limited_until != limited_until || now.was_continued == was_continued)
+	if (now.limited_until != limited_until || now.continued_after == continued_after)
 		return false;
-	now.was_continued = was_continued;
+	*ret_before = now.continued_after;
+	now.continued_after = continued_after;
 	return activityfile_write(directory, &now, &announced, NULL) == 0;
 }
 
@@ -114,17 +115,18 @@ static int say_continue(struct deck *deck, const struct instance *instance, int6
 			enum due *ret, struct error *err)
 {
 	const char *directory = instance->run.directory;
+	int64_t before;
 	const int left = leave_menu(deck, instance->base, err);
 	if (left != 0)
 		return left < 0 ? -1 : 0;
-	if (!mark(directory, limited_until, true))
+	if (!mark(directory, limited_until, limited_until, &before))
 		return 0;
 	log_info("its usage limit is over: it continues");
-	if (say(deck, instance->base, "continue", ret, err) < 0)
-		return -1;
-	if (*ret == DUE_LATER)
-		(void)mark(directory, limited_until, false);
-	return 0;
+	const int r = say(deck, instance->base, "continue", ret, err);
+	/* An error comes before the first key, too. */
+	if (r < 0 || *ret == DUE_LATER)
+		(void)mark(directory, limited_until, before, &before);
+	return r;
 }
 
 int lifecycle_say_due(struct deck *deck, const char *base, enum due *ret, struct error *err)

@@ -260,10 +260,10 @@ static int64_t sleep_at(const struct session *session, int64_t *ret_retry_ms)
 /* Likewise, from which on something is to be said to it. */
 static int64_t say_at(const struct session *session, int64_t *ret_retry_ms UNUSED)
 {
-	const int64_t limited_until = session->entry->view.limited_until;
-	if (!limited_until || session->supervisor->deck->settings.on_limit != LIMIT_CONTINUE)
+	const struct view *view = &session->entry->view;
+	if (!view->may_continue || session->supervisor->deck->settings.on_limit != LIMIT_CONTINUE)
 		return 0;
-	return limited_until + DUE_MARGIN_S * INT64_C(1000000);
+	return view->limited_until + DUE_MARGIN_S * INT64_C(1000000);
 }
 
 static const struct {

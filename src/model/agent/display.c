@@ -193,9 +193,10 @@ char *display_last_words(const struct agent *agent, const char *screen)
 	size_t first = end;
 	while (first && *skip_spaces(lines.items.items[first - 1]))
 		first--;
-	for (; first < end; first++)
-		strbuf_addf(&words, "%s%s", words.length ? " " : "",
-			    skip_spaces(lines.items.items[first]));
+	/* Text of the model is indented, and a pattern may say that its own is not. */
+	for (size_t i = first; i < end; i++)
+		strbuf_addf(&words, "%s%s", i > first ? " " : "",
+			    i > first ? skip_spaces(lines.items.items[i]) : lines.items.items[i]);
 	return xstrdup(strbuf_text(&words));
 }
 

@@ -26,7 +26,7 @@ def limit(home):
     session = home.add()
     session.start()
     session.ask(f"{session.marker()} stub:limit=5")
-    if not look_until(lambda: entry(session)["limited_until"], 40):
+    if not look_until(lambda: entry(session)["limit_ends_at"], 40):
         raise Failure(f"its limit is not shown: {entry(session)}\n{session.visible()}")
     if entry(session)["activity"] != "idle":
         raise Failure(f"it is {entry(session)['activity']}:\n{session.visible()}")
@@ -38,7 +38,7 @@ def limit(home):
         if not look_until(lambda: len(home.turns()) > 1, PATIENCE_S):
             raise Failure(f"it does not continue:\n{session.visible()}\n{home.log()}")
         session.must_become("idle", 40)
-        if not look_until(lambda: not entry(session)["limited_until"], 40):
+        if not look_until(lambda: not entry(session)["limit_ends_at"], 40):
             raise Failure(f"it is still limited: {entry(session)}")
         if look_until(lambda: len(home.turns()) > 2, 5):
             raise Failure(f"it was told twice: {home.turns()}")
