@@ -8,8 +8,9 @@ void toml_schema_lay(struct json_object *schema, const char *text)
 	cleanup_json struct json_object *shape = NULL;
 	if (json_parse(text, strlen(text), "a schema", &shape, NULL) < 0)
 		abort();
-	json_object_object_foreach(shape, key, value)
+	json_object_object_foreach(shape, key, value) {
 		json_set(schema, key, json_object_get(value));
+	}
 }
 
 struct json_object *toml_schema_object(struct json_object *members)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <regex.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
