@@ -2977,6 +2977,8 @@ case_session_tags() {
 	[ "$(titles --tag api)" = 'a ' ] || fail "b has kept a tag: $(<"$home/out")"
 	must session set b tags -- -x
 	! grep -q '"tags"' "$home/deck/default/$(value b id)/instance.json" || fail 'tags are left'
+	refused 64 'is no tag' list --tag ''
+	refused 64 'is no tag' list --tag=-x
 	for name in '' Api 'a b' 'ä' ,a 'a,' -- "$(printf 'x%.0s' {1..33})" 'a,+b' '+a,b' + +-; do
 		[ -z "$name" ] || refused 64 'is no tag' session set a tags -- "$name"
 	done

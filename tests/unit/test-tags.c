@@ -47,6 +47,27 @@ static void what_is_no_tag_is_refused(void **state UNUSED)
 	}
 }
 
+static void words_are_no_changes(void **state UNUSED)
+{
+	static const char *const bad[] = { "", "-a", "+a", "a,", "A" };
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_free char *none = NULL;
+	assert_int_equal(tags_join(&words, &none, NULL), 0);
+	assert_null(none);
+	strvec_push(&words, "b");
+	strvec_push(&words, "a,b");
+	cleanup_free char *tags = NULL;
+	assert_int_equal(tags_join(&words, &tags, NULL), 0);
+	assert_string_equal(tags, "a,b");
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		cleanup_strvec struct strvec one = { 0 };
+		char *joined = NULL;
+		strvec_push(&one, bad[i]);
+		if (tags_join(&one, &joined, NULL) == 0)
+			fail_msg("'%s' is '%s'", bad[i], or_empty(joined));
+	}
+}
+
 static void all_that_are_wanted_are_there(void **state UNUSED)
 {
 	assert_true(tags_have("a,tag,d", "tag"));
@@ -73,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_replaces_adds_and_removes),
 		cmocka_unit_test(what_is_no_tag_is_refused),
+		cmocka_unit_test(words_are_no_changes),
 		cmocka_unit_test(all_that_are_wanted_are_there),
 		cmocka_unit_test(what_was_read_is_made_whole),
 	};

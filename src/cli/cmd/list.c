@@ -332,8 +332,7 @@ static int cmd_list(struct app *app, struct error *err)
 		.is_for_eyes = isatty(STDOUT_FILENO) && !given->format && !given->whole,
 		.has_ascii = output_is_ascii(app),
 	};
-	cleanup_free char *tags = strvec_join(&given->tags, ",");
-	if (set_format(app, &listing, err) < 0 || tags_change(NULL, tags, &listing.tags, err) < 0 ||
+	if (set_format(app, &listing, err) < 0 || tags_join(&given->tags, &listing.tags, err) < 0 ||
 	    (given->status && listing_set_statuses(&listing, given->status, err) < 0) ||
 	    (given->group && naming_check_group(given->group, err) < 0))
 		return -1;

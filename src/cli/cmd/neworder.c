@@ -123,8 +123,7 @@ int new_read(struct app *app, const struct new_options *options, struct new_orde
 	const int tree = tree_read_options(&options->tree, &ret->tree, err);
 	if (tree < 0 || read_end(options, &end_policy, err) < 0)
 		return -1;
-	cleanup_free char *tags = strvec_join(&options->tags, ",");
-	if (tags_change(NULL, tags, &ret->tags, err) < 0)
+	if (tags_join(&options->tags, &ret->tags, err) < 0)
 		return -1;
 	if (options->command && argsplit(options->command, &ret->command, err) < 0)
 		return error_prefix(err, "-c");

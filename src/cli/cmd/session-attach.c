@@ -114,7 +114,11 @@ static int choose(struct app *app, const struct roster *roster, char **ret, stru
 	find_candidates(roster, &candidates);
 	if (candidates.count == 0)
 		return error_set(err, ERROR_NOT_FOUND,
-				 "there is no session yet: agentdeck launch DIRECTORY makes one");
+				 roster_count(roster)
+					 ? "no session can be attached: see agentdeck list "
+					   "--archived"
+					 : "there is no session yet: agentdeck launch DIRECTORY "
+					   "makes one");
 	if (candidates.count > 1 && ask_is_possible())
 		return ask(app, &candidates, ret, err);
 	*ret = xstrdup(candidates.entries[0]->row.id);

@@ -146,7 +146,9 @@ int several_run(struct app *app, const struct several *several, const struct sev
 		if (speaks)
 			printf("%s\n", !app->rows.count ? "There are no sessions."
 				       : verb->none     ? verb->none
-							: "No session runs there: nothing to do.");
+				       : verb->concerns ? "No session runs there: nothing to do."
+							: "No session is there, but for archived "
+							  "ones: nothing to do.");
 		return 0;
 	}
 	if (run_all(app, several, verb, &failed, err) < 0)

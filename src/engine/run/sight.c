@@ -47,14 +47,28 @@ static int check_rest(const struct operation *operation, struct error *err)
 		operation->place->observe(operation->deck, instance, OBSERVE_PROCESS).presence;
 	if (lifecycle_check_hold(operation, &why, err) < 0)
 		return -1;
-	if (!why && (!instance->run.socket || presence == PRESENCE_NONE))
-		return 0;
 	cleanup_free char *title = visible(instance->title);
+	if (why)
+		return error_set(err, ERROR_INVALID,
+				 "%s was not archived: it is %s, or use --stop, which ends it",
+				 title, why);
+	if (!instance->run.socket || presence == PRESENCE_NONE)
+		return 0;
 	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
 	return error_set(err, ERROR_INVALID,
-			 "%s was not archived: it is %s. Stop it first with agentdeck stop %s, or "
-			 "use --stop",
-			 title, why ? why : "running", hint);
+			 "%s was not archived: %s. Stop it first with agentdeck stop %s, or use "
+			 "--stop",
+			 title,
+			 presence == PRESENCE_UNKNOWN ? "it is not known whether it runs"
+						      : "it is running",
+			 hint);
+}
+
+/* Then a stop would only hide why it ended, and when. */
+static bool is_settled(const struct instance *instance)
+{
+	return instance->observed.state == STATE_STOPPED && instance->desired == DESIRED_STOPPED &&
+	       !instance->run.socket;
 }
 
 int lifecycle_archive(struct deck *deck, const char *base, bool stops, struct error *err)
@@ -68,9 +82,11 @@ int lifecycle_archive(struct deck *deck, const char *base, bool stops, struct er
 	if (instance_archived_at(instance))
 		return SIGHT_SAME;
 	if ((!stops && check_rest(&operation, err) < 0) ||
-	    lifecycle_stop_locked(&operation, &was_running, err) < 0)
+	    (!is_settled(instance) && lifecycle_stop_locked(&operation, &was_running, err) < 0))
 		return -1;
-	ending_forget(instance);
+	/* What is out of sight asks nothing. */
+	if (instance->ending.stage == ENDING_DUE || instance->ending.stage == ENDING_UNDECIDED)
+		ending_forget(instance);
 	instance->archived_at = clock_wall_us() / 1000 * 1000;
 	log_info("archived");
 	return operation_save(&operation, err);

@@ -310,7 +310,9 @@ static inline bool instance_has_container(const struct instance *instance)
  * knows no archive has started it. */
 static inline int64_t instance_archived_at(const struct instance *instance)
 {
-	return instance->desired == DESIRED_RUNNING ? 0 : instance->archived_at;
+	const bool is_up = instance->observed.state == STATE_STARTING ||
+			   instance->observed.state == STATE_RUNNING;
+	return is_up || instance->desired == DESIRED_RUNNING ? 0 : instance->archived_at;
 }
 
 /* Is its agent's home in its directory, with what else its place needs? */

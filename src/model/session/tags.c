@@ -56,11 +56,12 @@ void tags_split(const char *tags, struct strvec *ret)
 static int refuse(const char *word, struct error *err)
 {
 	cleanup_free char *shown = visible(word);
-	return error_set(err, ERROR_USAGE,
-			 "'%s' is no tag: a tag has lower-case letters, digits and - _ . in it, "
-			 "at most %d, and begins with a letter or a digit; +TAG adds it, and -TAG "
-			 "removes it",
-			 shown, TAG_LENGTH_MOST);
+	return error_set(
+		err, ERROR_USAGE,
+		"'%s' is no tag: a tag has lower-case letters, digits and - _ . in it, "
+		"at most %d, and begins with a letter or a digit; session set adds it with "
+		"+TAG, and removes it with -TAG",
+		shown, TAG_LENGTH_MOST);
 }
 
 int tags_change(const char *tags, const char *change, char **ret, struct error *err)
@@ -84,6 +85,27 @@ int tags_change(const char *tags, const char *change, char **ret, struct error *
 		return error_set(err, ERROR_USAGE, "a session has at most %d tags, not %zu",
 				 TAGS_MOST, words.count);
 	*ret = join(&words);
+	return 0;
+}
+
+int tags_join(const struct strvec *words, char **ret, struct error *err)
+{
+	cleanup_strvec struct strvec tags = { 0 };
+	for (size_t i = 0; i < words->count; i++) {
+		cleanup_strvec struct strvec parts = { 0 };
+		tags_split(words->items[i], &parts);
+		if (!parts.count)
+			return refuse("", err);
+		for (size_t j = 0; j < parts.count; j++) {
+			if (!is_tag(parts.items[j]))
+				return refuse(parts.items[j], err);
+			add(&tags, parts.items[j]);
+		}
+	}
+	if (tags.count > TAGS_MOST)
+		return error_set(err, ERROR_USAGE, "a session has at most %d tags, not %zu",
+				 TAGS_MOST, tags.count);
+	*ret = join(&tags);
 	return 0;
 }
 

@@ -17,6 +17,8 @@ enum { TAGS_MOST = 16, TAG_LENGTH_MOST = 32 };
 /* "a,b" replaces the tags, "+a,-b" adds and removes, "" removes all.  *ret is the caller's.
  * ERROR_USAGE: a word is no tag, or the session would have too many. */
 int tags_change(const char *tags, const char *change, char **ret, struct error *err);
+/* Likewise of --tag: each word is a tag, and "" or a sign is none.  NULL: there are no words. */
+int tags_join(const struct strvec *words, char **ret, struct error *err);
 /* Has it each of these? */
 bool tags_have(const char *tags, const char *wanted);
 /* Append the words. */
