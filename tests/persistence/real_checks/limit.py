@@ -30,7 +30,8 @@ def limit(home):
         raise Failure(f"its limit is not shown: {entry(session)}\n{session.visible()}")
     if entry(session)["activity"] != "idle":
         raise Failure(f"it is {entry(session)['activity']}:\n{session.visible()}")
-    if not entry(session)["reason"].startswith("limited until "):
+    # The agents name a whole minute, which may be over.
+    if not entry(session)["reason"].startswith(("limited until ", "usage limit, over since ")):
         raise Failure(f"the reason is {entry(session)['reason']}")
     supervisor = home.host.background(home.environment() + ["agentdeck", "supervise"])
     try:
