@@ -113,8 +113,9 @@ struct json_object *toml_schema(const char *title, const struct toml_key *keys, 
 	cleanup_json struct json_object *object = toml_schema_object(NULL);
 	json_set_string(root, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	json_set_string(root, "title", title);
-	json_object_object_foreach(object, name, value)
+	json_object_object_foreach(object, name, value) {
 		json_set(root, name, json_object_get(value));
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *members = json_get_object(root, "properties");
 		cleanup_free char *path = xstrdup(keys[i].path);
