@@ -7,7 +7,7 @@
 
 #include "base/tomlmap.h"
 
-/* What the type of a key does not say: a JSON object that is laid over its schema. */
+/* A JSON object with what the type of a key does not say; it replaces members of the schema. */
 struct toml_shape {
 	const char *path; /* "*.auth" is each key that ends so */
 	const char *schema;

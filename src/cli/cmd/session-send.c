@@ -113,7 +113,7 @@ static int take_reply(const struct reply_view *view, void *context, struct error
 	return 1;
 }
 
-/* It may fall asleep before the message has begun: then nothing was sent, and it is woken again. */
+/* A session may fall asleep before the message begins.  Nothing was sent then: wake it again. */
 static int deliver_awake(struct app *app, const struct delivery_request *request,
 			 struct delivery_result *ret, struct error *err)
 {

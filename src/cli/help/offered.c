@@ -97,7 +97,7 @@ static int list_rows(struct app *app, struct store_rows *ret, struct error *err)
 		       : 0;
 }
 
-/* What is archived is offered to what takes it out of the archive, and to nothing else. */
+/* Only unarchive gets the archived sessions; all other commands get the rest. */
 static int put_sessions(const struct candidates *to, struct app *app, const struct command *command,
 			struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is to be said to an agent when its time has come: after a usage limit, "continue".
+ * Messages that agentdeck sends to an agent at a set time: "continue" after a usage limit.
  *
  * Nothing is said twice: the intent is written before the first key.  Nothing is typed over a
  * question, a draft or a turn; then the next try says it.

@@ -58,7 +58,7 @@ int lifecycle_end_locked(const struct operation *operation, enum state_event wan
 			 bool *ret_was_running, struct error *err);
 /* lifecycle_stop() under the lock. */
 int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err);
-/* The same, but it is to sleep; or the rest of that. */
+/* Put a session to sleep under the lock, or finish a sleep that was cut off. */
 int lifecycle_sleep_locked(struct operation *operation, bool *ret_was_running, struct error *err);
 
 /* lifecycle_remove() under the lock, which it ends if it succeeds.  Not REMOVE_DAMAGED. */

@@ -64,7 +64,7 @@ static int check_rest(const struct operation *operation, struct error *err)
 			 hint);
 }
 
-/* Then a stop would only hide why it ended, and when. */
+/* Such a session needs no stop, which would hide why it ended, and when. */
 static bool is_settled(const struct instance *instance)
 {
 	return instance->observed.state == STATE_STOPPED && instance->desired == DESIRED_STOPPED &&
@@ -84,7 +84,7 @@ int lifecycle_archive(struct deck *deck, const char *base, bool stops, struct er
 	if ((!stops && check_rest(&operation, err) < 0) ||
 	    (!is_settled(instance) && lifecycle_stop_locked(&operation, &was_running, err) < 0))
 		return -1;
-	/* What is out of sight asks nothing. */
+	/* An archived session asks its user nothing. */
 	if (instance->ending.stage == ENDING_DUE || instance->ending.stage == ENDING_UNDECIDED)
 		ending_forget(instance);
 	instance->archived_at = clock_wall_us() / 1000 * 1000;

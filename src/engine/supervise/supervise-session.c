@@ -303,7 +303,7 @@ static void on_due(void *context)
 	try_it(context, IDLE_SAY);
 }
 
-/* A new turn clears it, and its end begins the time again. */
+/* A new turn ends the timers, and the end of that turn sets them again. */
 static void plan_idle(struct session *session)
 {
 	const struct view *view = &session->entry->view;
