@@ -24,7 +24,7 @@ static const struct row usual[] = {
 enum { USUAL = ARRAY_SIZE(usual) };
 
 struct facts_text {
-	char id[16];
+	char id[32];
 };
 
 static struct facts facts_of(const struct row *row, size_t index, struct facts_text *text)
