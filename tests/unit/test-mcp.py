@@ -328,6 +328,15 @@ def case_a_call_is_cancelled(home):
         expect(server.ask("ping")["result"] == {}, "a cancelled call was answered")
 
 
+def case_a_wait_ends_with_its_client(home):
+    home.deck("launch", home.work, "-t", "one", "--agent", "demo")
+    with Server(home) as server:
+        server.request("tools/call", name="wait", arguments={"sessions": ["one"], "states": ["error"], "timeout_s": 600})
+        wait_for(lambda: link_of.children(server.process.pid), "it does not wait")
+        server.process.stdin.close()
+        expect(server.next() is None and server.process.wait(DEADLINE_S) == 0, "it does not end with its input")
+
+
 def case_a_long_output_is_cut(home):
     with Server(home) as server:
         expect(server.call("launch", title="one", agent="demo")[0] is False, "it cannot launch")

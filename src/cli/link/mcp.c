@@ -297,19 +297,23 @@ static void take_call(struct mcp *mcp, const struct rpc *rpc)
 	begin_waiting(mcp);
 }
 
+static void call_cancel(struct call *call)
+{
+	call->is_cancelled = true;
+	if (call->job)
+		job_cancel(call->job);
+	else
+		call_end(call);
+}
+
 static void cancel(struct mcp *mcp, const struct rpc *rpc)
 {
 	struct json_object *id = NULL;
 	(void)json_object_object_get_ex(rpc->params, "requestId", &id);
 	for (size_t i = 0; id && i < mcp->count; i++) {
-		struct call *call = mcp->calls[i];
-		if (call->is_cancelled || !json_object_equal(call->id, id))
+		if (mcp->calls[i]->is_cancelled || !json_object_equal(mcp->calls[i]->id, id))
 			continue;
-		call->is_cancelled = true;
-		if (call->job)
-			job_cancel(call->job);
-		else
-			call_end(call);
+		call_cancel(mcp->calls[i]);
 		return;
 	}
 }
@@ -410,6 +414,10 @@ static void on_readable(int fd, uint32_t events UNUSED, void *context)
 	}
 	loop_remove(mcp->input);
 	mcp->input = NULL;
+	/* Only a launch is without a job, and none of those waits: nothing leaves the list here. */
+	for (size_t i = 0; i < mcp->count; i++)
+		if (mcp->calls[i]->order.tool->waits)
+			call_cancel(mcp->calls[i]);
 	if (!mcp->count)
 		loop_exit(mcp->loop, 0);
 }

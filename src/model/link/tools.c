@@ -67,7 +67,7 @@ static const struct tool tools[] = {
 	TOOL("wait", LOOKS,
 	     "Wait until one of these sessions is in one of these states, and return those that "
 	     "are. Call it again for the others.",
-	     .words = { "status", "--json" }, .is_short = true,
+	     .words = { "status", "--json" }, .is_short = true, .waits = true,
 	     .arguments = { TAKES("sessions", SESSIONS, "their titles or ids", .is_required = true),
 			    TAKES("states", STATES,
 				  "some of waiting, idle, busy, error and stopped; default: all but "

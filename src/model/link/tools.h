@@ -43,6 +43,7 @@ struct tool {
 	const char *words[TOOL_WORDS];
 	struct tool_argument arguments[TOOL_ARGUMENTS];
 	bool is_short; /* of each session it tells only what TOOL_MEMBERS has */
+	bool waits;    /* the client's end of input ends it, too */
 };
 
 /* What a list of sessions tells to an agent. */
