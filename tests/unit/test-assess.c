@@ -4,6 +4,7 @@
  * on a small clone.  tests/workspaces has the hostile trees and the random histories.
  */
 #include "unit/scratch.h"
+#include "unit/tracing.h"
 
 #include "base/child.h"
 #include "base/fsutil.h"
@@ -199,6 +200,7 @@ static void what_git_removes_meanwhile_is_no_finding(void **state UNUSED)
 					       or_empty(getenv("top_builddir")));
 	if (access(program, X_OK) != 0)
 		skip();
+	skip_without_strace();
 	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
 	struct origin origin = make_clone();
 	bool is_hit = false;

@@ -6,6 +6,7 @@
  * create|create-many|save|remove|discard|restore <root>".
  */
 #include "unit/store-fixture.h"
+#include "unit/tracing.h"
 
 #include "base/child.h"
 #include "driver/store/trash.h"
@@ -124,16 +125,6 @@ static int run_traced(const char *operation, const char *root, const char *calls
 	return result.exit_status;
 }
 
-static bool can_trace(void)
-{
-	static const char *const argv[] = { "strace",    "-qq", "-o",
-					    "/dev/null", "-e",  "inject=fsync:signal=KILL:when=1",
-					    "true",      NULL };
-	const struct child_request request = { .argv = argv };
-	cleanup_child_result struct child_result result = { 0 };
-	return child_run(&request, LONG_MS, &result, NULL) == 0 && result.exit_status == 0;
-}
-
 /* Assert that the profile has only names that may be there while no operation is in progress. */
 static void assert_no_remnants(struct store *store, bool subject_there)
 {
@@ -203,14 +194,6 @@ static int killed_at(const char *operation, const char *calls)
 	}
 }
 
-static void assert_traceable(void)
-{
-	if (can_trace())
-		return;
-	print_message("strace cannot trace here\n");
-	skip();
-}
-
 /* How often an operation makes a call, at least.  A trace that kills nothing proves nothing. */
 struct calls {
 	const char *names;
@@ -219,7 +202,7 @@ struct calls {
 
 static void assert_survives_kills(const char *operation, const struct calls *calls)
 {
-	assert_traceable();
+	skip_without_strace();
 	for (; calls->names; calls++)
 		assert_true(killed_at(operation, calls->names) >= calls->least);
 }
@@ -309,7 +292,7 @@ static void many_are_whole_and_after_a_failure_none(void **state UNUSED)
 		{ 0 },
 	};
 	int partly = 0;
-	assert_traceable();
+	skip_without_strace();
 	for (const struct calls *call = calls; call->names; call++) {
 		assert_true(many_cut_at(call->names, "signal=KILL", &partly) >= call->least);
 		assert_true(many_cut_at(call->names, "error=EIO", &partly) >= call->least);
@@ -399,7 +382,7 @@ static void what_is_cut_is_in_the_profile_or_in_the_trash(void **state UNUSED)
 		{ "?renameat,?renameat2", 2 },
 		{ 0 },
 	};
-	assert_traceable();
+	skip_without_strace();
 	cut_everywhere("discard", "signal=KILL", discard);
 	cut_everywhere("restore", "signal=KILL", restore);
 	cut_everywhere("discard", "error=EIO", discard);
@@ -438,7 +421,7 @@ static int failed_at(const char *operation, const char *calls)
 
 static void what_failed_has_changed_nothing(void **state UNUSED)
 {
-	assert_traceable();
+	skip_without_strace();
 	assert_true(failed_at("create", "write") > 0);
 	assert_true(failed_at("create", "fsync") == 3);
 	assert_true(failed_at("create", "?renameat,?renameat2") == 2);
@@ -500,7 +483,7 @@ static void what_a_signal_interrupts_goes_on(void **state UNUSED)
 		const char *name;
 		int writes, syncs;
 	} operations[] = { { "create", 1, 3 }, { "save", 1, 2 }, { "remove", 0, 2 } };
-	assert_traceable();
+	skip_without_strace();
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
 		goes_on(operations[i].name, "write", NULL, operations[i].writes);
 		goes_on(operations[i].name, "fsync", NULL, operations[i].syncs);
