@@ -74,6 +74,32 @@ TEST(SupervisorBringsBackAKilledServer)
 	assert_logged("resume: id=%s", id);
 }
 
+static void assert_size(const struct session *session, const char *expected)
+{
+	const char *size = machine_user(WORDS("tmux", "-S", session->socket, "display-message",
+					      "-p", "#{pane_width}x#{pane_height}"))
+				   .output;
+	ASSERT(streq(size, kept("%s\n", expected)), "%s has %s", session->title, size);
+}
+
+/* A row is for the status line of tmux. */
+TEST(RevivedAgentHasTheSizeOfItsUsersTerminal)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", NULL);
+	const char *keys = terminal_open(
+		kept("sh -c \"stty cols 87 rows 31; agentdeck start %s; echo over\"", session.id),
+		"keys");
+	WAIT_FOR(strstr(attach_output(keys), "over"), "no start: %s", attach_output(keys));
+	(void)session_look(&session);
+	assert_size(&session, "87x30");
+	(void)supervise();
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	wait_for_another_server(&session, &server);
+	assert_size(&session, "87x30");
+}
+
 /* The clock was a day ahead while the session ended again and again, and was then set back. */
 TEST(RestartsOfTheFutureHoldNoSession)
 {

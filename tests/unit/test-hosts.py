@@ -328,6 +328,22 @@ def case_completion_knows_the_sessions_of_a_host(hosts):
     expect("gpu1:" not in offered("launch", "--in", ""), "an option that takes no host")
 
 
+def case_a_start_there_has_the_size_of_the_terminal_here(hosts):
+    hosts.run("-H", "gpu1", "add", hosts.path + "/work", "-t", "one", "-c", "cat")
+    process, terminal = pty.fork()
+    if process == 0:
+        termios.tcsetwinsize(0, (31, 87))
+        os.execvpe("agentdeck", ["agentdeck", "-H", "gpu1", "start", "one", "--no-wait"], hosts.environment)
+    with contextlib.suppress(OSError):
+        while os.read(terminal, 4096):
+            pass
+    os.close(terminal)
+    expect(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0, "start fails")
+    with open(glob.glob(hosts.far + "/default/*/instance.json")[0], encoding="utf-8") as file:
+        size = json.load(file).get("terminal")
+    expect(size == {"columns": 87, "rows": 31}, f"its size is {size}")
+
+
 def case_sessions_of_an_option_have_a_host(hosts):
     for title in ("one", "two"):
         hosts.there("launch", hosts.path + "/work", "-t", title, "--agent", "demo")

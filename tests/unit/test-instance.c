@@ -85,6 +85,7 @@ static const char full[] =
 	"\"captured_at\":\"2026-04-14T09:08:04.000Z\",\"config_home\":\"/h\","
 	"\"config_home_is_default\":true,\"set_aside\":\"s-0\"},"
 	"\"resume_argv\":[\"claude\",\"--resume\",\"s-2\"],"
+	"\"terminal\":{\"columns\":87,\"rows\":31},"
 	"\"run\":{\"id\":\"r-1\",\"socket\":\"/r/tmux\",\"directory\":\"/r\",\"unit\":\"u.scope\","
 	"\"invocation_id\":\"i-1\",\"boot_id\":\"b-1\",\"pid_namespace\":\"2:3\","
 	"\"server_pid\":11,\"server_start\":12,"
@@ -106,6 +107,8 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	assert_true(instance->archived_at % 1000000 == 789000);
 	/* It is to run. */
 	assert_int_equal(instance_archived_at(instance), 0);
+	assert_int_equal(instance->terminal.columns, 87);
+	assert_int_equal(instance->terminal.rows, 31);
 	assert_int_equal(instance->argv.count, 3);
 	assert_string_equal(instance->argv.items[2], "x y");
 	assert_string_equal(instance->env_kept.items[0], "PATH=/bin");

@@ -133,11 +133,56 @@ static void each_phase_is_attached_to(void **state)
 	check(state, attach, false);
 }
 
+static void assert_starts_in(struct fake_desk *desk, struct termsize terminal, unsigned columns,
+			     unsigned rows)
+{
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	const struct lifecycle_order order = { .kind = START_AFTER_STOP, .terminal = terminal };
+	assert_int_equal(lifecycle_start(&desk->deck, FAKE_ID, &order, &started, NULL), 0);
+	cleanup_instance struct instance *instance = fake_load(desk);
+	const struct termsize size = place_screen_size(&desk->deck, instance);
+	assert_int_equal(size.columns, columns);
+	assert_int_equal(size.rows, rows);
+}
+
+static void a_start_has_the_size_of_the_last_terminal(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	struct strvec *options = &desk->deck.settings.tmux.options;
+	fake_put(desk, instance);
+	assert_starts_in(desk, (struct termsize){ 0 }, 200, 50);
+	assert_starts_in(desk, (struct termsize){ 87, 31 }, 87, 30);
+	assert_starts_in(desk, (struct termsize){ 0 }, 87, 30);
+	assert_starts_in(desk, (struct termsize){ 39, 31 }, 87, 30);
+	assert_starts_in(desk, (struct termsize){ 87, 201 }, 87, 30);
+	strvec_push_array(options, (const char *const[]){ "status", "off", NULL });
+	assert_starts_in(desk, (struct termsize){ 0 }, 87, 31);
+	replace_string(&options->items[options->count - 1], "2");
+	assert_starts_in(desk, (struct termsize){ 0 }, 87, 29);
+}
+
+static void a_size_is_read_within_its_bounds(void **state UNUSED)
+{
+	static const char *const wrong[] = { "",       "x",      "87",     "87x",
+					     "x31",    "39x31",  "87x11",  "501x31",
+					     "87x201", "87x31x", "87x-31", "87 x31" };
+	struct termsize size = { 1, 2 };
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(termsize_parse(wrong[i], &size));
+	assert_int_equal(size.columns, 1);
+	assert_true(termsize_parse("87x31", &size));
+	assert_int_equal(size.columns, 87);
+	assert_int_equal(size.rows, 31);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_phase_starts),
 		cmocka_unit_test(each_phase_is_attached_to),
+		FAKE_TEST(a_start_has_the_size_of_the_last_terminal),
+		cmocka_unit_test(a_size_is_read_within_its_bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/several.h"
 
+#include "base/termsize.h"
 #include "cli/cmd/crew.h"
 #include "model/session/naming.h"
 #include "model/session/state.h"
@@ -92,6 +93,9 @@ static void add_words(const struct app *app, const struct several_verb *verb,
 {
 	cleanup_free char *command = xstrdup(app->command->name);
 	char *rest = command;
+	cleanup_free char *size = app->size ? xstrdup(app->size) : termsize_here_text();
+	if (size)
+		strvec_push_array(ret, (const char *const[]){ "--size", size, NULL });
 	if (app->once)
 		strvec_push_array(ret, (const char *const[]){ "--once", app->once, NULL });
 	for (const char *word; (word = strsep(&rest, " "));)

@@ -19,6 +19,8 @@ const struct command_option global_options[] = {
 	{ 'H', "host", "HOST", "run the command on this host of config.toml", TO_APP_TEXT(host) },
 	{ 0, "once", "ID", "run it at most once with this ID (see agentdeck once --help)",
 	  TO_APP_TEXT(once), .is_hidden = true },
+	{ 0, "size", "COLUMNSxROWS", "of a start: the terminal of its user", TO_APP_TEXT(size),
+	  .is_hidden = true },
 	{ 0, "seat", "ID", "of attach: who attaches, also after the link was lost",
 	  TO_APP_TEXT(seat), .is_hidden = true },
 	{ 0, "via", "HOST", "of attach: what its user calls this host", TO_APP_TEXT(via),

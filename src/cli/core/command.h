@@ -200,6 +200,7 @@ struct app {
 	bool json, takes_over, quiet, wants_help, wants_version;
 	const char *once;     /* --once: engine/deck/once.h; NULL: not given */
 	const char *seat;     /* --seat: engine/terminal/seat.h; NULL: not given */
+	const char *size;     /* --size: of the terminal of its user, elsewhere; or NULL */
 	const char *via;      /* --via: the name of this host for the user's agentdeck; or NULL */
 	bool is_bare;         /* the line has no command */
 	bool all_hosts;       /* -A */

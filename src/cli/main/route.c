@@ -2,6 +2,7 @@
 #include "cli/main/route.h"
 
 #include "base/child.h"
+#include "base/termsize.h"
 #include "base/version.h"
 #include "cli/main/attached.h"
 #include "cli/main/far.h"
@@ -217,17 +218,30 @@ static void name_gap(const struct remote *remote, const struct link *link)
 			 remote->name, there, agentdeck_version);
 }
 
+/* A start has the size of the terminal here.  Another version may not know the option. */
+static void add_size(const struct app *app, const struct link *link, const struct strvec *words,
+		     struct strvec *ret)
+{
+	cleanup_free char *size = app->size ? xstrdup(app->size) : termsize_here_text();
+	const bool is_known = streq(link_hello(link)->version, agentdeck_version);
+	if (size && is_known && app->kind == COMMAND_CHANGES)
+		strvec_push_array(ret, (const char *const[]){ "--size", size, NULL });
+	strvec_push_all(ret, words);
+}
+
 static int run_there(struct app *app, struct deck *deck, const struct remote *remote,
 		     const struct strvec *words, const char *once, struct error *err)
 {
 	cleanup_link struct link *link = NULL;
+	cleanup_strvec struct strvec sized = { 0 };
 	cleanup_error struct error why = { 0 };
 	int status;
 	if (hosts_open(deck, remote, &link, err) < 0 ||
 	    (app->kind == COMMAND_CHANGES && hosts_check_machine(remote, link, err) < 0))
 		return -1;
+	add_size(app, link, words, &sized);
 	const struct far_order order = { .link = link,
-					 .words = words,
+					 .words = &sized,
 					 .via = remote->name,
 					 .json = app->json,
 					 .is_change = app->kind == COMMAND_CHANGES,

@@ -64,6 +64,28 @@ void place_exec_clear(struct place_exec *exec)
 	replace_string(&exec->ticket, NULL);
 }
 
+/* tmux(1): "off", "on", or the number of its lines. */
+static unsigned status_lines(const struct strvec *options)
+{
+	enum { LINES_MOST = 5 };
+	int64_t lines = 1;
+	for (size_t i = 0; i + 1 < options->count; i += 2)
+		if (streq(options->items[i], "status") &&
+		    !parse_int64(options->items[i + 1], 2, LINES_MOST, &lines))
+			lines = !streq(options->items[i + 1], "off");
+	return (unsigned)lines;
+}
+
+struct termsize place_screen_size(const struct deck *deck, const struct instance *instance)
+{
+	enum { USUAL_COLUMNS = 200, USUAL_ROWS = 50 };
+	const struct termsize *terminal = &instance->terminal;
+	if (!termsize_is_usual(terminal))
+		return (struct termsize){ USUAL_COLUMNS, USUAL_ROWS };
+	return (struct termsize){ terminal->columns,
+				  terminal->rows - status_lines(&deck->settings.tmux.options) };
+}
+
 int place_end_unknown(struct deck *deck, const char *id, struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)

@@ -302,6 +302,10 @@ const char *place_home(const struct instance *instance);
 /* A start of the instance failed: would its removal lose what the next start goes on from? */
 bool place_has_begun(const struct instance *instance);
 
+/* The size of the agent's screen until a terminal attaches: that of its user's, without the status
+ * line below it. */
+struct termsize place_screen_size(const struct deck *deck, const struct instance *instance);
+
 /* End whatever still runs in any place for the instance of this id. */
 int place_end_unknown(struct deck *deck, const char *id, struct error *err);
 

@@ -289,6 +289,8 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 		return r < 0 ? -1 : 0;
 	}
 	ending_forget(instance);
+	if (termsize_is_usual(&order->terminal))
+		instance->terminal = order->terminal;
 	if (operation_find_agent(operation, err) < 0 ||
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
 	    (order->leaves_setup && setup_leave(operation->lock, instance, err) < 0) ||

@@ -29,6 +29,8 @@ struct lifecycle_order {
 	bool takes_over;
 	/* The user wants no setup of its tree (--no-setup). */
 	bool leaves_setup;
+	/* The terminal of the user who starts it; 0: there is none, so as at its last start. */
+	struct termsize terminal;
 	const char *once;         /* the command's id (--once), saved with the intent; or NULL */
 	struct place_order place; /* without lock and agent */
 };

@@ -241,6 +241,12 @@ static const struct field env_members[] = {
 };
 static const struct fields env_fields = FIELDS(struct instance, env_members);
 
+static const struct field terminal_members[] = {
+	FIELD(struct termsize, columns, "columns"),
+	FIELD(struct termsize, rows, "rows"),
+};
+static const struct fields terminal_fields = FIELDS(struct termsize, terminal_members);
+
 void exit_record_clear(struct exit_record *record)
 {
 	fields_clear(&exit_fields, record);
@@ -465,6 +471,7 @@ static const struct field instance_members[] = {
 	{ .key = "observed", .type = FIELD_STRUCT, .fields = &observed_fields, .needed = true },
 	FIELD_OF_STRUCT(struct instance, conversation, "conversation", &conversation_fields),
 	FIELD(struct instance, resume_argv, "resume_argv", .always = true),
+	FIELD_OF_STRUCT(struct instance, terminal, "terminal", &terminal_fields),
 	FIELD_OF_STRUCT(struct instance, run, "run", &run_fields),
 	FIELD_OF_STRUCT(struct instance, limits, "limits", &limits_fields),
 	FIELD_OF_POINTER(struct instance, recipe, "recipe", &recipe_fields),

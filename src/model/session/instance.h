@@ -10,6 +10,7 @@
 #include "base/jsonio.h"
 #include "base/machine.h"
 #include "base/process.h"
+#include "base/termsize.h"
 #include "base/text.h"
 #include "model/session/move.h"
 #include "model/session/reason.h"
@@ -289,6 +290,7 @@ struct instance {
 	struct taken taken;
 	struct move move;
 	struct strvec resume_argv; /* resolved: would resume the stored id */
+	struct termsize terminal;  /* of its user at the last start from one; 0: no such start */
 	struct run run;
 	struct limits limits;
 	struct workspace *workspace; /* its own tree; NULL: the directory that its user named */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/jsonio.h"
+#include "base/termsize.h"
 #include "engine/deck/stages.h"
 
 #include <signal.h>
@@ -30,6 +31,9 @@ static void add_program(const struct errands *errands, struct strvec *argv)
 	strvec_push(argv, errands->program);
 	strvec_push(argv, "--profile");
 	strvec_push(argv, errands->profile);
+	cleanup_free char *size = termsize_here_text();
+	if (size)
+		strvec_push_array(argv, (const char *const[]){ "--size", size, NULL });
 }
 
 /* "3 sessions: 3 stopped", behind a line for each. */

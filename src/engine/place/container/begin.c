@@ -17,8 +17,6 @@ enum {
 	CAPSULE_START_MS = 20000, /* an engine under load */
 	AGENT_START_MS = 10000,
 	KEEP_SLACK_MS = 1000, /* after the probation no other attempt follows */
-	COLUMNS = 200,
-	ROWS = 50,
 };
 
 int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
@@ -43,7 +41,8 @@ struct beginning {
 	const char *run;
 	unsigned attempt;
 	const struct strvec *argv;
-	bool is_users;             /* as in struct place_command */
+	bool is_users; /* as in struct place_command */
+	struct termsize size;
 	struct strvec environment; /* may have secrets, for an old capsule: container_wipe() */
 };
 
@@ -103,8 +102,8 @@ static int begin_process(struct beginning *beginning, struct capsule *capsule,
 			.argv = &argv,
 			.environment = &beginning->environment,
 			.directory = instance_launch_directory(beginning->instance),
-			.columns = COLUMNS,
-			.rows = ROWS,
+			.columns = beginning->size.columns,
+			.rows = beginning->size.rows,
 		};
 		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, ret, err);
 	}
@@ -121,6 +120,7 @@ static int start_agent(struct deck *deck, struct instance *instance, const struc
 		.run = run->id,
 		.attempt = (unsigned)run->attempt,
 		.argv = &run_attempt(run)->argv,
+		.size = place_screen_size(deck, instance),
 	};
 	environment_inside(deck, instance, agent, &beginning.environment);
 	stages_enter(deck, STAGE_AGENT);
@@ -161,6 +161,7 @@ int container_run_in(struct capsule *capsule, struct deck *deck, struct instance
 		.run = run,
 		.argv = command->argv,
 		.is_users = command->is_users,
+		.size = place_screen_size(deck, instance),
 	};
 	struct process_id process;
 	struct capsule_status status;

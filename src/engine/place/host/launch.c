@@ -97,13 +97,14 @@ static int start_gate(struct deck *deck, const struct instance *instance, const 
 			  (const char *const[]){ deck->program, "--profile", instance->profile,
 						 "pane", instance->base, instance->run.id, NULL });
 	strvec_push(&argv, deck->gate);
+	const struct termsize size = place_screen_size(deck, instance);
 	const struct tmux_options options = {
 		.conf_file = conf,
 		.title = instance->title,
 		.group = instance->group,
 		.pane = &pane,
-		.columns = 200,
-		.rows = 50,
+		.columns = size.columns,
+		.rows = size.rows,
 	};
 	tmux_start_argv(instance->run.socket, &options, &argv);
 	environment_build(deck, instance, agent, &environment);
