@@ -657,9 +657,8 @@ static void many_starts_show_how_far_they_are(void **state UNUSED)
 }
 
 /* What undo brings back must not be removed again by the rest. */
-static void an_undo_waits_for_a_removal_of_many(void **state UNUSED)
+static void remove_two(struct ui *ui)
 {
-	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS(KEY_CODE_HOME, ' ', ' ', 'd', 'y'), "ask settle --json -- remove id-a");
 	for (const char *ids = "ab"; *ids; ids++) {
 		cleanup_wish struct wish wish = { 0 };
@@ -669,6 +668,26 @@ static void an_undo_waits_for_a_removal_of_many(void **state UNUSED)
 		ui_asked(ui, ui->ticket, text, &wish);
 		assert_int_equal(wish.kind, *ids == 'a' ? WISH_ASK : WISH_RUN);
 	}
+}
+
+static void a_removal_that_removed_nothing_is_not_undone(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	remove_two(ui);
+	check(ui, KEYS(escape), "halt");
+	ui_line_ended(ui, ui->many_ticket, "no message", true);
+	assert_string_equal(ui->message, "0 of 2 sessions are removed; you gave the rest up.");
+	assert_false(ui->has_removed);
+	remove_two(ui);
+	check(ui, KEYS(KEY_CODE_HOME), "");
+	ui_line_ended(ui, ui->many_ticket, "neither is removed", false);
+	assert_false(ui->has_removed);
+}
+
+static void an_undo_waits_for_a_removal_of_many(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	remove_two(ui);
 	list_remove(ui->list, list_find(ui->list, "id-a"));
 	cleanup_free char *progress = ui_progress(ui);
 	assert_string_equal(progress, "remove: 1 of 2 sessions");
@@ -847,6 +866,7 @@ int main(void)
 		cmocka_unit_test(what_is_too_long_to_send_stays),
 		cmocka_unit_test(many_starts_ask_first),
 		cmocka_unit_test(many_starts_show_how_far_they_are),
+		cmocka_unit_test(a_removal_that_removed_nothing_is_not_undone),
 		cmocka_unit_test(an_undo_waits_for_a_removal_of_many),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),

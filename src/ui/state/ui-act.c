@@ -279,7 +279,9 @@ void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_goo
 					   : NULL;
 	if (ticket == ui->many_ticket && ui->many.count) {
 		other = ui->is_halted && is_good ? ui_progress(ui) : NULL;
-		ui->has_removed |= ui->does == ACTION_REMOVE;
+		/* The list may not have heard of a success yet. */
+		ui->has_removed |= ui->does == ACTION_REMOVE &&
+				   ((is_good && !ui->is_halted) || ui_count_done(ui));
 		strvec_clear(&ui->many);
 	}
 	if (ui->is_waiting && ui_awaits(ui, ticket)) {

@@ -129,13 +129,19 @@ static bool is_done(const struct ui *ui, const char *id)
 	return ui->does == ACTION_REMOVE ? !item : item && doing_is_alive(item->doing);
 }
 
-char *ui_progress(const struct ui *ui)
+size_t ui_count_done(const struct ui *ui)
 {
 	size_t done = 0;
-	if (!ui->many.count)
-		return NULL;
 	for (size_t i = 0; i < ui->many.count; i++)
 		done += is_done(ui, ui->many.items[i]);
+	return done;
+}
+
+char *ui_progress(const struct ui *ui)
+{
+	const size_t done = ui_count_done(ui);
+	if (!ui->many.count)
+		return NULL;
 	if (ui->is_halted)
 		return xasprintf("%zu of %zu sessions are %s; you gave the rest up.", done,
 				 ui->many.count, ui->does == ACTION_REMOVE ? "removed" : "started");

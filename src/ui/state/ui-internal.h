@@ -101,6 +101,8 @@ void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
 /* One command does this to these sessions: of several, the deck shows how far it is, and Esc gives
  * the rest up. */
 void ui_watch_many(struct ui *ui, enum action does, const struct strvec *ids, struct wish *ret);
+/* How many of ui->many it is done with already. */
+size_t ui_count_done(const struct ui *ui);
 /* True: such a command runs, and the news says what to do first. */
 bool ui_is_at_many(struct ui *ui);
 /* The deck waits for the end of this wish, and of no earlier one. */
