@@ -30,6 +30,7 @@ USER = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
 SETTINGS = "[tmux]\nlaunch_in_user_scope = false\nlinger = false\n"
 AGENTS = '[hosts.agents]\nkubernetes = "agents"\n'
 LAB = 'context = "lab"\n'
+UID, ANOTHER = "6f1c2a94-0b52-4a57-9a30-5d0a9a3f7c11", "11111111-2222-4333-8444-555555555555"
 LEAVE = b"\x11"
 HOSTILE = "\033[2J\u202e\nnext"
 
@@ -170,8 +171,8 @@ def case_a_pod_is_a_host(cluster):
     done = cluster.run("host", "add", "agents", "--kubernetes", "--json")
     expect(done.returncode == 0, done)
     added = json.loads(done.stdout)
-    expect((added["kind"], added["ssh"], added["kubernetes"], added["context"], added["namespace"]) == ("kubernetes", None, "agents", "lab", "team"), added)
-    expect(f'[hosts.agents]\nkubernetes = "agents"\ncontext = "lab"\nnamespace = "team"\nmachine_id = "{added["machine_id"]}"\n' in cluster.config(), cluster.config())
+    expect((added["kind"], added["ssh"], added["kubernetes"], added["context"], added["namespace"], added["uid"]) == ("kubernetes", None, "agents", "lab", "team", UID), added)
+    expect(f'[hosts.agents]\nkubernetes = "agents"\ncontext = "lab"\nnamespace = "team"\nuid = "{UID}"\nmachine_id = "{added["machine_id"]}"\n' in cluster.config(), cluster.config())
     cluster.launch()
     [one] = json.loads(cluster.there("list", "--json"))
     expect(one["title"] == "talk" and one["via"] == "agents" and one["via_machine_id"] == added["machine_id"], one)
@@ -209,6 +210,36 @@ def case_the_next_pod_is_the_same_host(cluster):
     expect(json.loads(cluster.run("host", "list", "--json").stdout)[0]["problem"] is None, "it is still stopped")
     running = wait_for(lambda: [one for one in json.loads(cluster.there("list", "--json")) if one["status"] == "running"], "the session is not resumed")
     expect(running[0]["session_id"] == conversation, f"another conversation: {running}")
+
+
+def case_another_statefulset_of_the_name_is_not_scaled(cluster):
+    cluster.start()
+    cluster.settings("")
+    expect(cluster.run("host", "add", "agents", "--kubernetes").returncode == 0, "host add")
+    expect(json.loads(cluster.run("host", "list", "--json").stdout)[0]["uid"] == UID, "host list")
+    before = cluster.config()
+    for uid, told in ((ANOTHER, f"another StatefulSet than before: its uid is {ANOTHER}, and config.toml has {UID}"), ("", "Kubernetes has no StatefulSet agents")):
+        cluster.set("uid", uid)
+        for words in (("stop", "agents", "--force"), ("start", "agents")):
+            message = cluster.refused(1, told, "host", *words)
+            expect(not uid or "agentdeck host add agents --again" in message, message)
+    cluster.set("uid", ANOTHER)
+    expect(not any("scale" in call and "statefulset/agents" in call and "--current-replicas" in " ".join(call) for call in cluster.calls()), f"it was scaled: {cluster.calls()}")
+    # Its user says that it is right.
+    expect(cluster.run("host", "add", "agents", "--again").returncode == 0 and cluster.config() == before.replace(UID, ANOTHER), cluster.config())
+    expect(cluster.run("host", "stop", "agents", "--force").returncode == 0, "host stop")
+    cluster.set("hang")
+    cluster.settings(before[before.index("[hosts"):] + "timeout = 1\n")
+    cluster.refused(UNREACHABLE, "agents: nothing was changed: kubectl", "host", "start", "agents")
+    cluster.unset("hang")
+    # A Pod alone, or one of another kind, has no StatefulSet to know again.
+    cluster.set("replicas", "1")
+    cluster.start()
+    cluster.settings("")
+    cluster.set("uid", "")
+    cluster.refused(1, "Kubernetes has no StatefulSet agents: name its Pod: pod/agents-0", "host", "add", "agents", "--kubernetes")
+    done = cluster.run("host", "add", "agents", "pod/agents-0", "--kubernetes", "--json")
+    expect(done.returncode == 0 and json.loads(done.stdout)["uid"] is None, done)
 
 
 def case_attach_ends_when_the_pod_says_so(cluster):

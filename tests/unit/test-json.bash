@@ -357,9 +357,11 @@ holds 0 'host add' gpu1
 holds 0 'host check'
 holds 0 'host login' gpu1
 holds 0 'host logout' gpu1
-printf '#!/bin/sh\n' >"$root/bin/kubectl"
+printf '#!/bin/sh\ncase " $* " in *" get "*) cat %s ;; esac\n' "$root/statefulset" >"$root/bin/kubectl"
 chmod +x "$root/bin/kubectl"
-printf '[hosts.agents]\nkubernetes = "agents"\ncontext = "lab"\n' >>"$root/deck/config.toml"
+uid=6f1c2a94-0b52-4a57-9a30-5d0a9a3f7c11
+printf '{"kind":"StatefulSet","metadata":{"name":"agents","uid":"%s"},"spec":{"replicas":1}}' "$uid" >"$root/statefulset"
+printf '[hosts.agents]\nkubernetes = "agents"\ncontext = "lab"\nuid = "%s"\n' "$uid" >>"$root/deck/config.toml"
 holds 1 'host stop' agents
 holds 0 'host stop' agents --force
 holds 0 'host start' agents

@@ -121,6 +121,7 @@ static int describe(struct app *app, struct remote *ret, struct error *err)
 	if (!ret->program)
 		ret->program = xstrdup(REMOTE_PROGRAM);
 	replace_string(&ret->machine_id, NULL);
+	replace_string(&ret->kube_uid, NULL);
 	ret->timeout_s = given->timeout ? given->timeout : old ? old->timeout_s : REMOTE_TIMEOUT_S;
 	return check_values(ret, err);
 }

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "driver/link/ssh.h"
+#include "model/session/naming.h"
 
 #include <string.h>
 
@@ -123,6 +124,12 @@ static char *reason_of(struct json_object *status)
 	return xstrdup(json_get_string(status, "reason", ""));
 }
 
+static char *lacks_workload(const struct remote *remote)
+{
+	return xasprintf("Kubernetes has no %s%s", is_pod(remote) ? "" : "StatefulSet ",
+			 remote->kubernetes);
+}
+
 static char *describe(const struct remote *remote, struct json_object *found)
 {
 	struct json_object *set = find(found, "StatefulSet"), *pod = find(found, "Pod");
@@ -133,8 +140,7 @@ static char *describe(const struct remote *remote, struct json_object *found)
 	if (!pod && set)
 		return xstrdup(replicas ? "there is no Pod yet" : "scaled to 0");
 	if (!pod)
-		return xasprintf("Kubernetes has no %s%s", is_pod(remote) ? "" : "StatefulSet ",
-				 remote->kubernetes);
+		return lacks_workload(remote);
 	cleanup_free char *reason = reason_of(status);
 	if (streq(phase, "Running"))
 		return *reason ? TAKE_PTR(reason) : NULL;
@@ -194,6 +200,37 @@ static void kubernetes_argv(const struct way_order *order, struct strvec *ret)
 	strvec_push_all(ret, order->words);
 }
 
+/* The uid of the StatefulSet.  Borrowed; NULL: there is none. */
+static const char *uid_of(struct json_object *found)
+{
+	struct json_object *set = find(found, "StatefulSet");
+	return json_get_string(json_get_object(set, "metadata"), "uid", NULL);
+}
+
+/* Is it the StatefulSet that host add has seen?  A name can be used again. */
+static int check_workload(const struct remote *remote, struct error *err)
+{
+	cleanup_json struct json_object *found = NULL;
+	cleanup_error struct error why = { 0 };
+	if (!remote->kube_uid)
+		return 0;
+	if (get(remote, &found, &why) < 0)
+		return error_set(err, ERROR_UNREACHABLE, "%s: nothing was changed: %s",
+				 remote->name, why.message);
+	const char *uid = uid_of(found);
+	cleanup_free char *shown = visible(or_empty(uid));
+	cleanup_free char *none = lacks_workload(remote);
+	if (!uid)
+		return error_set(err, ERROR_INVALID, "%s: %s", remote->name, none);
+	if (!streq(uid, remote->kube_uid))
+		return error_set(err, ERROR_INVALID,
+				 "%s is another StatefulSet than before: its uid is %s, and "
+				 "config.toml has %s, so that it is not scaled; if that is right: "
+				 "agentdeck host add %s --again",
+				 remote->name, shown, remote->kube_uid, remote->name);
+	return 0;
+}
+
 /* Does the StatefulSet already have that many? */
 static bool has_replicas(const struct remote *remote, int64_t replicas)
 {
@@ -218,6 +255,8 @@ static int kubernetes_scale(const struct remote *remote, int64_t replicas, struc
 				 "%s has no context in config.toml, so that it may be in another "
 				 "cluster today: agentdeck host add %s --again --context CONTEXT",
 				 remote->name, remote->name);
+	if (check_workload(remote, err) < 0)
+		return -1;
 	begin_argv(remote, &argv);
 	strvec_push(&argv, "scale");
 	strvec_pushf(&argv, "statefulset/%s", remote->kubernetes);
@@ -236,34 +275,60 @@ static int kubernetes_scale(const struct remote *remote, int64_t replicas, struc
 }
 
 /* The context that kubectl uses by itself is another one tomorrow. */
-static int kubernetes_settle(struct remote *remote, struct error *err)
+static int settle_context(struct remote *remote, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec argv = { 0 };
-	cleanup_json struct json_object *found = NULL;
 	strvec_push_array(&argv,
 			  (const char *const[]){ "kubectl", "config", "current-context", NULL });
-	if (!remote->kube_context) {
-		if (run_kubectl(&argv, remote->timeout_s * 1000, &result, err) < 0)
-			return error_prefix(err, "its context is not known: add --context");
-		const char *text = strbuf_text(&result.output);
-		cleanup_free char *name = xstrndup(text, strcspn(text, "\n"));
-		if (!remote_is_context(name))
-			return error_set(
-				err, ERROR_INVALID,
-				"kubectl has no usable name of its context: add --context");
-		remote->kube_context = TAKE_PTR(name);
-	}
-	if (remote->kube_namespace)
-		return 0;
-	if (get(remote, &found, err) < 0)
-		return error_prefix(err, "its namespace is not known: add --namespace");
+	if (run_kubectl(&argv, remote->timeout_s * 1000, &result, err) < 0)
+		return error_prefix(err, "its context is not known: add --context");
+	const char *text = strbuf_text(&result.output);
+	cleanup_free char *name = xstrndup(text, strcspn(text, "\n"));
+	if (!remote_is_context(name))
+		return error_set(err, ERROR_INVALID,
+				 "kubectl has no usable name of its context: add --context");
+	remote->kube_context = TAKE_PTR(name);
+	return 0;
+}
+
+static int settle_namespace(struct remote *remote, struct json_object *found, struct error *err)
+{
 	const char *space = json_get_string(json_get_object(find(found, "Pod"), "metadata"),
 					    "namespace", "");
 	if (!remote_is_label(space))
 		return error_set(err, ERROR_INVALID, "its namespace is not known: add --namespace");
 	remote->kube_namespace = xstrdup(space);
 	return 0;
+}
+
+static int settle_uid(struct remote *remote, struct json_object *found, struct error *err)
+{
+	const char *uid = uid_of(found);
+	cleanup_free char *none = lacks_workload(remote), *pod = pod_of(remote);
+	if (!uid)
+		return error_set(err, ERROR_INVALID, "%s: name its Pod: " REMOTE_POD "%s", none,
+				 pod);
+	if (!naming_is_uuid(uid))
+		return error_set(err, ERROR_CORRUPT, "the uid of its StatefulSet is no UUID");
+	remote->kube_uid = xstrdup(uid);
+	return 0;
+}
+
+static int kubernetes_settle(struct remote *remote, struct error *err)
+{
+	cleanup_json struct json_object *found = NULL;
+	if (!remote->kube_context && settle_context(remote, err) < 0)
+		return -1;
+	if (is_pod(remote) && remote->kube_namespace)
+		return 0;
+	if (get(remote, &found, err) < 0)
+		return error_prefix(err, remote->kube_namespace
+						 ? "its uid is not known"
+						 : "its namespace is not known: add --namespace");
+	if (!remote->kube_namespace && settle_namespace(remote, found, err) < 0)
+		return -1;
+	return is_pod(remote) ? 0 : settle_uid(remote, found, err);
 }
 
 const struct way way_kubernetes = {

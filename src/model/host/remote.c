@@ -22,6 +22,8 @@ const struct remote_text remote_texts[] = {
 	  "write a name that kubectl config get-contexts lists" },
 	{ "namespace", offsetof(struct remote, kube_namespace), remote_is_label,
 	  "write the name of a namespace of Kubernetes" },
+	{ "uid", offsetof(struct remote, kube_uid), naming_is_uuid,
+	  "it is what agentdeck host add has written" },
 	{ "program", offsetof(struct remote, program), remote_is_program,
 	  "write a name, or a path that starts with \"/\" or \"~/\", without blanks" },
 	{ "machine_id", offsetof(struct remote, machine_id), naming_is_uuid,

@@ -17,7 +17,7 @@ static int store_host(const struct toml_document *document, const char *path, co
 		return toml_error(
 			document, path, err,
 			"unknown key \"%s\": a host has ssh, program, timeout and machine_id; or "
-			"kubernetes, context and namespace in the place of ssh",
+			"kubernetes, context, namespace and uid in the place of ssh",
 			path);
 	char **field = remote_text(ret, text);
 	if (toml_store_string(document, &key, value, field, err) < 0)
