@@ -406,7 +406,7 @@ static void add_all(const struct repository *repository, const char *ref, struct
 	struct changes *changes = changes_of(repository);
 	cleanup_survivors struct survivors survivors = { 0 };
 	changes->head = hex(&points->head);
-	/* It also lets libgit2 read the objects of the source repository. */
+	/* This call also lets libgit2 read the objects of the source repository. */
 	if (survivors_of(repository, &survivors))
 		for (size_t i = 0; i < survivors.defaults.count; i++)
 			commits_add(&points->defaults, &survivors.defaults.oids[i]);

@@ -355,7 +355,7 @@ static void require_logged(struct history *history)
  * itself name commits that are also in the logs, until the log entries expire. */
 static void require_top(struct history *history)
 {
-	/* These files name what another repository has, the tree of a merge, or a list. */
+	/* Not refs of work: they name what another repository has, the tree of a merge, or a list. */
 	static const char *const others[] = { "HEAD", "FETCH_HEAD", "AUTO_MERGE", "shallow" };
 	const struct repository *repository = history->repository;
 	cleanup_close int fd = open(repository->git_directory,

@@ -86,8 +86,8 @@ int child_inherit(struct child **ret, size_t *ret_count, struct error *err);
 /* End it and ignore its output: kill, reap, close.  Fine after child_finish(). */
 void child_abandon(struct child *child);
 
-/* It has ended (its pidfd is readable): reap and close.  Returns its exit status, 0..255, or 128 +
- * signal number. */
+/* Reap and close a child that has ended (its pidfd is readable).  Returns its exit status, 0..255,
+ * or 128 + signal number. */
 int child_reap(struct child *child);
 
 /* Start and finish within timeout_ms. */

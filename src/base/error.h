@@ -67,7 +67,7 @@ int error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
  * error_set(). */
 int error_move(struct error *err, struct error *from);
 
-/* These show compilers and analyzers that the result is -1. */
+/* A macro, so that compilers and analyzers see that the result is -1. */
 #define error_set(...)                    \
 	({                                \
 		(error_set)(__VA_ARGS__); \

@@ -9,8 +9,8 @@
 
 /* The absolute path of this program, or of the one that it helps.  The caller frees. */
 char *helper_own_program(void) MUST_USE;
-/* This process helps the agentdeck in this file, and acts for it: it is our own program from now
- * on.  Borrowed. */
+/* Let this process act for the agentdeck in this file, which helper_own_program() is from now on.
+ * Borrowed. */
 void helper_act_for(const char *program);
 
 /* Find a program that comes with this one (helper_own_program()): beside it (a build tree), in

@@ -3,7 +3,8 @@
  * Find a value in a JSON text, so that it can be taken out and every other byte stays: order,
  * blanks and line ends.  json-c reads, but prints in its own way.
  *
- * This only scans.  The caller cuts, parses the result, and compares it with what it should be.
+ * The functions only scan.  The caller cuts, parses the result, and compares it with what it should
+ * be.
  */
 #pragma once
 

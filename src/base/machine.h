@@ -6,7 +6,7 @@
  * does not tell an earlier boot of this machine from another machine; machine-id(5) does.
  *
  * Containers of one kernel share its boot id, and often have no machine-id, or that of their image.
- * They differ in their PID namespaces, and the processes of one are hidden from another one.
+ * Their PID namespaces differ, and each hides its processes from the others.
  *
  * The main program of a Pod or a job gives its host an id that lasts (engine/deck/incarnation.h).
  */

@@ -575,7 +575,7 @@ static bool is_among(const struct process_id *id, const struct process_id *ids, 
 	return false;
 }
 
-/* Those below root and those with the entry, each once. */
+/* The processes below root and those with the entry in their environment, each once. */
 static int find_family(const struct process_id *root, const char *entry, struct process_id **ret,
 		       size_t *ret_count)
 {

@@ -2,9 +2,10 @@
  *
  * SHA-256 (FIPS 180-4), for names that must not collide and for "is this still the same?".
  *
- * It is here because no library that we link has it: glibc and libsystemd export none, libuuid has
- * SHA-1 only, and the smallest package that has it (libgcrypt, nettle, OpenSSL) costs every command
- * more at its start than this file has code.  tests/unit/test-sha256.c has the vectors of NIST.
+ * Our own code, because no library that we link has it: glibc and libsystemd export none, libuuid
+ * has SHA-1 only, and the smallest package that has it (libgcrypt, nettle, OpenSSL) costs every
+ * command more at its start than this file has code.  tests/unit/test-sha256.c has the vectors of
+ * NIST.
  */
 #pragma once
 

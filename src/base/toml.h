@@ -2,7 +2,8 @@
  *
  * TOML 1.0, read only, as a json-c tree: tables are objects, dates are strings.
  *
- * It uses toml++ (in the only C++ file of the program): Debian packages no C library for TOML.
+ * The reader uses toml++ (in the only C++ file of the program): Debian packages no C library for
+ * TOML.
  */
 #pragma once
 

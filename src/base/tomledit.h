@@ -3,8 +3,8 @@
  * Change one key or table of a TOML document and leave every other byte as it is: comments, order,
  * blanks and line ends.  toml++ reads, but does not keep comments.
  *
- * It looks for a line that has the key alone, or where one can be added.  The result is parsed, and
- * must be the old document with this one change, or the change is refused.
+ * An edit looks for a line that has the key alone, or for a place to add one.  The result is
+ * parsed, and must be the old document with this one change, or the change is refused.
  */
 #pragma once
 

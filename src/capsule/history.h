@@ -3,8 +3,8 @@
  * What an agent wrote to its terminal, for a window that opens later: the last HISTORY_KEEP bytes
  * or more, from a place where a terminal can begin, after the modes that were set before it.
  *
- * This is no terminal emulator.  The window is one, and the agent draws its screen again when the
- * window's size changes.
+ * There is no terminal emulator here.  The window is one, and the agent draws its screen again when
+ * the window's size changes.
  */
 #pragma once
 

@@ -151,7 +151,7 @@ static struct guest *start_guest(struct keeper *keeper, struct client *client,
 	return guest;
 }
 
-/* It has ended, and its signal is still to be read. */
+/* The guest can have ended before the signal of its end is read. */
 static bool is_over(const struct guest *guest)
 {
 	siginfo_t info = { 0 };

@@ -21,7 +21,7 @@ struct dialogue {
 	char *home, *cwd;
 	const char *model, *system_prompt; /* borrowed; NULL: none */
 	bool is_saved;                     /* false: write nothing */
-	/* This many first turns are written only together with the next one. */
+	/* So many first turns are written only together with the next one. */
 	int late_turns;
 	/* Resume only from the directory of the conversation. */
 	bool is_bound;

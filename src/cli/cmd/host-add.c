@@ -134,7 +134,8 @@ static char *machine_of(const char *system)
 	return length ? xstrndup(word, length) : xstrdup("x86_64");
 }
 
-/* This command once more, for a shell; program NULL: that of its user.  The caller frees. */
+/* The command line that repeats this command, for a shell.  program NULL: the one that the user
+ * gave.  The caller frees. */
 static char *once_more(const struct app *app, const char *program, bool has_login)
 {
 	const struct options *given = app->options;
@@ -161,7 +162,7 @@ static char *once_more(const struct app *app, const char *program, bool has_logi
 	return strbuf_take(&words);
 }
 
-/* It answers, but agentdeck does not. */
+/* The machine answers, but has no agentdeck that does. */
 static int lacks_agentdeck(struct app *app, const struct remote *remote, const char *system,
 			   const struct error *why, struct error *err)
 {

@@ -2,9 +2,9 @@
  *
  * The deck in lines, for screen readers and for terminals that only print (`agentdeck ui --plain`).
  *
- * It prints the sessions with a number each, reads a command from a line, and tells between two
- * lines which session begins to wait, fails or ends.  A session keeps its number.  What a command
- * does is done by `agentdeck` itself, run on the same terminal.
+ * The program prints the sessions with a number each, reads a command from a line, and tells
+ * between two lines which session begins to wait, fails or ends.  A session keeps its number.  What
+ * a command does is done by `agentdeck` itself, run on the same terminal.
  */
 #pragma once
 

@@ -102,7 +102,7 @@ static int offer_removal(struct app *app, const struct instance *instance,
 	int r = ask_yes(question, "It stays.", err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	/* It is looked at again: what would be lost by then is not removed. */
+	/* The removal checks the tree again, and keeps work that has come meanwhile. */
 	const struct removal_order order = { .how = REMOVE_STOPPED };
 	if (lifecycle_remove(&app->deck, row->base, &order, err) < 0)
 		return -1;

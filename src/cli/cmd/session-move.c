@@ -373,7 +373,7 @@ static int judge(const struct mover *mover, const struct answer *exported,
 {
 	if (exported->status == 0 && imported->status == 0)
 		return 0;
-	/* One that refuses does not read all of it, which ends the other one by a signal. */
+	/* A receiver that refuses stops reading, so the sender ends by a signal. */
 	if (is_refusal(imported, exported)) {
 		(void)fail_answer(&mover->to, imported, why);
 		return SEND_REFUSED;
@@ -568,7 +568,7 @@ static int end_other(struct mover *mover, struct error *err)
 		return ask_whether_lost(mover, why, err);
 	}
 	const enum move_state state = state_of(&there);
-	/* This was cut after the copy went back to what it had left there. */
+	/* The move was cut after the copy had come into the session that it once left there. */
 	if (is_of(&there, mover->move) && state == MOVE_MOVED)
 		return 0;
 	if (!is_of(&there, mover->move) || (state != MOVE_ARRIVING && state != MOVE_READY))

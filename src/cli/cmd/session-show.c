@@ -498,7 +498,7 @@ static void print_recipe(const struct instance *instance)
 	print_container_limits(recipe);
 }
 
-/* That of a tree that was freed has lines of its own. */
+/* A freed tree has lines of its own. */
 static void print_work(struct app *app, const struct instance *instance)
 {
 	const struct seen_work *seen = &instance->workspace->seen;

@@ -131,7 +131,7 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 		say("%s: already running", title);
 		return;
 	}
-	/* It looks at all sessions. */
+	/* Only here: finding the shortest name reads all sessions. */
 	cleanup_free char *hint = hint_session(&app->deck, title, instance->id);
 	if (outcome == OUTCOME_OFFERED || (instance->run.offer && !started->verified)) {
 		say("%s: asks before it resumes conversation %s; answer it with: agentdeck attach %s",

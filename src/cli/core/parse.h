@@ -11,7 +11,8 @@
  * result is in *app, which borrows from argv.  This may move the words of argv, and overwrites
  * those of a message.
  *
- * It stops at --help and --version.  A line without a command means list.  app->command is NULL at
+ * Parsing stops at --help and --version.  A line without a command means list.  app->command is
+ * NULL at
  * --help and --version, and where app->family has the first word of several.  ERROR_USAGE: the line
  * is wrong. */
 int parse_command_line(struct app *app, int argc, char *argv[], struct error *err);

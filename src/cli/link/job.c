@@ -200,7 +200,7 @@ static void push_input(struct job *job)
 			job->written = 0;
 			return;
 		}
-		/* It reads no more. */
+		/* The command has closed its input. */
 		if (n < 0 && errno != EINTR)
 			close_input(job);
 		if (n > 0) {

@@ -16,7 +16,7 @@ struct job_handler {
 			 void *context);
 	/* All of its output was handed over.  The handler may free the job. */
 	void (*on_exit)(struct job *job, int status, void *context);
-	/* It has taken some of its input. */
+	/* The command has taken some of its input. */
 	void (*on_room)(struct job *job, void *context);
 	void *context;
 };

@@ -134,7 +134,7 @@ static int check_launch(const struct rules *rules, const struct tool_call *call,
 				   (long long)running, (long long)settings->mcp_children);
 }
 
-/* Those that one session launched are listed together. */
+/* One group holds all that a session launched. */
 static void add_launch(const struct rules *rules, struct strvec *ret)
 {
 	const char *group = rules->self ? or_empty(rules->self->group) : "";

@@ -3,7 +3,7 @@
  * What the caller of `agentdeck mcp` may do: the session that it runs in, those that it launched,
  * and the caps of its user ([mcp] of config.toml).
  *
- * These are rules for agents that behave well.  They are no boundary: an agent on this machine can
+ * The rules are for agents that behave well, and no boundary: an agent on this machine can
  * run agentdeck, too (docs/security.md).
  */
 #pragma once

@@ -265,7 +265,7 @@ static void begin_waiting(struct mcp *mcp)
 		if (call_start(call, &err) == 0)
 			continue;
 		answer_call(mcp, call->id, err.message, true);
-		/* It begins the others. */
+		/* The end of a call begins the next ones. */
 		call_end(call);
 		return;
 	}

@@ -344,7 +344,7 @@ int serve_run(struct deck *deck, const struct serve_order *order, struct error *
 	serve.loop = loop;
 	/* A client that has gone is an error of write(2). */
 	(void)signal(SIGPIPE, SIG_IGN);
-	/* It may follow a line that a file of the login has left without an end. */
+	/* A login file may have printed a line without an end. */
 	strbuf_adds(&serve.out, "\n");
 	send_frame(&serve, &(struct link_frame){ .kind = LINK_HELLO, .facts = order->facts });
 	int r = open_sources(&serve, err);

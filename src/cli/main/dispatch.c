@@ -166,7 +166,7 @@ static int run_here(struct app *app, struct error *err)
 	once_end(&once, r < 0 ? error_exit_status(err->code) : r);
 	stages_end(&app->deck, r < 0 ? err : NULL);
 	print_warnings(app);
-	/* One that has sessions now is not removed. */
+	/* A profile that has sessions by now is not removed. */
 	if (app->command->flags & MAKES_PROFILE && app->deck.store && store_is_new(app->deck.store))
 		(void)deck_remove_profile(&app->deck, app->deck.profile, NULL);
 	if (r < 0)

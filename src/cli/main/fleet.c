@@ -512,7 +512,7 @@ static int begin(struct fleet *fleet, struct member *member, struct error *err)
 
 /* ---- all of them ------------------------------------------------------------------------------ */
 
-/* This machine, and the hosts that are not known to be one of those before under another name. */
+/* This machine and all hosts, but each machine once, as far as that is known. */
 static void choose_members(struct fleet *fleet)
 {
 	const struct remotes *remotes = &fleet->deck->settings.hosts;

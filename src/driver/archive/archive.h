@@ -37,7 +37,7 @@ enum { ARCHIVE_SHORT = 1 };
 int archive_measure_start(int fd, const char *path, uint64_t size, struct archive_source *ret,
 			  struct error *err);
 
-/* This path means standard input or output. */
+/* The path that means standard input or output. */
 #define ARCHIVE_STANDARD "-"
 
 /* Write the file, with mode 0600, durably and whole or not at all, and read it back.  Never

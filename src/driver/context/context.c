@@ -71,7 +71,7 @@ static int too_big(const struct packing *packing, struct error *err)
 			 CONTEXT_MAX_FILES, packing->directory);
 }
 
-/* It is read once: what is pinned is what has the digest. */
+/* Read the Dockerfile once, so that the text with the digest is the one that is built. */
 static int pack_dockerfile(struct packing *packing, int fd, mode_t mode, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };

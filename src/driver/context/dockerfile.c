@@ -316,7 +316,7 @@ static bool skip_text(struct reader *reader, const char *line)
 	return true;
 }
 
-/* It goes on in the next line, without this end. */
+/* Does the instruction continue in the next line?  Cuts the mark of that off. */
 static bool cut_end(const struct reader *reader, char *line)
 {
 	size_t length = strlen(line);

@@ -94,7 +94,7 @@ void follow_remove_watch(struct follow *follow, struct watch *watch)
 	if (wd < 0)
 		return;
 	follow_forget_watch(follow, watch);
-	/* This fails when the directory is gone; the event of that comes later. */
+	/* Fails when the directory is gone; the event of that comes later. */
 	(void)inotify_rm_watch(follow->fd, wd);
 }
 

@@ -2,8 +2,8 @@
  *
  * Where agent-deck has its files, and what its config.toml says.
  *
- * It looks for each of its files in the XDG directories first and in ~/.agent-deck then, so one
- * user may have some in each.
+ * agent-deck looks for each of its files in the XDG directories first and in ~/.agent-deck then, so
+ * one user may have some in each.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
  *
  * tmux-assistant-resurrect: the agents in tmux's panes at the last save, in one JSON file.
  *
- * It knows the conversation of claude from a hook.  For the others it takes the newest one of the
- * directory, which may be an earlier one.
+ * That program knows the conversation of claude from a hook.  For other agents it takes the newest
+ * one of the directory, which may be an earlier one.
  */
 #include "driver/foreign/hooks.h"
 

@@ -28,7 +28,8 @@ struct json_object *forge_to_json(const struct pull_request *request)
 	return json;
 }
 
-/* It calls git, which is to find the repository by the directory alone, and asks nothing. */
+/* The forge's program calls git, which must find the repository by the directory alone, and must
+ * ask nothing. */
 static void make_environment(struct strvec *ret)
 {
 	for (char **variable = environ; *variable; variable++)

@@ -57,7 +57,7 @@ static const char *const settings[] = {
 	"submodule.recurse=false",   NULL,
 };
 
-/* The same content is to be the same commit. */
+/* Fixed, so that equal content gives an equal commit. */
 static const char *const author[] = {
 	"GIT_AUTHOR_NAME=agentdeck",
 	"GIT_AUTHOR_EMAIL=agentdeck@localhost",
@@ -249,7 +249,7 @@ static int pack_files(const struct desk *desk, char **ret, struct error *err)
 		       : write_tree(desk, "index", ret, err);
 }
 
-/* Those of the branch: a repository has one list for all of its work trees. */
+/* The stashes of the tree's branch: all work trees of a repository share one list. */
 static int list_stashes(const struct cargo_tree *tree, struct strvec *ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -503,7 +503,7 @@ int cargo_list(const char *source, struct strvec *ret, struct error *err)
 	return 0;
 }
 
-/* Which of them are commits of this repository, too?  Adds a line "^NAME" for each. */
+/* Which of the names are commits of this repository, too?  Adds a line "^NAME" for each. */
 static int take_known(const char *source, const char *have, struct strbuf *ret, struct error *err)
 {
 	cleanup_free char *copy = xstrdup(have);

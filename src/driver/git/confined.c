@@ -48,7 +48,7 @@ static int refuse(const char *tree, const char *name, struct error *err)
 			 where, what);
 }
 
-/* That of a bare repository is the repository. */
+/* The Git directory of a bare repository is the repository. */
 static int open_git_directory(const char *tree)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

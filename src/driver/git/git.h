@@ -40,7 +40,7 @@ int gitcmd_find_branch(const char *repository, const char *branch, char **ret_co
 /* The commit that is checked out in a clone that an agent may have worked in: git runs nothing that
  * it says.  ERROR_NOT_FOUND: there is none.  ERROR_INVALID: its Git directory leads elsewhere. */
 int gitcmd_head(const char *tree, char **ret, struct error *err);
-/* The same of a branch of it.  ERROR_NOT_FOUND: it has no such branch. */
+/* The commit of a branch.  ERROR_NOT_FOUND: the tree has no such branch. */
 int gitcmd_head_of(const char *tree, const char *branch, char **ret, struct error *err);
 
 /* What is in progress in such a clone: "a rebase"; static.  NULL: nothing. */

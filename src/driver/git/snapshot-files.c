@@ -192,8 +192,8 @@ static int open_parent(int top, const char *path, int *ret, const char **ret_nam
 	return 0;
 }
 
-/* It begins with as many ".." as it is deep at most, and has no others.  So it leads to where it
- * seems to, also through other links like it. */
+/* Does the link stay inside the tree?  Its target may begin with as many ".." as the link is deep,
+ * and has no others, so it is safe through other such links, too. */
 static bool is_inside(const char *path, const char *target)
 {
 	cleanup_free char *copy = xstrdup(target);
@@ -287,7 +287,7 @@ static int take_batch(const char *repository, const struct listing *listing,
 		       : fail(&result, "cat-file", err);
 }
 
-/* Those of one kind, a few at once, so that they fit into memory. */
+/* Take the entries of one kind, a few at once, so that they fit into memory. */
 static int take_all(const char *repository, const struct listing *listing, bool is_link, int top,
 		    struct error *err)
 {

@@ -56,7 +56,7 @@ static void take_links(const struct strbuf *output, struct gitcmd_links *ret)
 	}
 }
 
-/* It becomes a path below the Git directory. */
+/* The name becomes a path below the Git directory, and must not leave it. */
 static bool is_name(const char *name)
 {
 	cleanup_free char *framed = xasprintf("/%s/", name);

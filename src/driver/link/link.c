@@ -176,7 +176,8 @@ static void listen_to_input(struct link *link)
 		link->input = NULL;
 }
 
-/* It may print nothing for long: epoll(7) tells of an error that nothing asked for. */
+/* The link may print nothing for long, so no write fails.  epoll(7) reports a reader that has gone
+ * anyway. */
 static void on_reader_gone(int fd UNUSED, uint32_t events UNUSED, void *context)
 {
 	struct link *link = context;

@@ -35,7 +35,7 @@ static inline void bus_refusal_free(sd_bus_error *refusal)
 #define cleanup_slot          CLEANUP(bus_slot_unrefp)
 #define cleanup_refusal       CLEANUP(bus_refusal_free)
 #define cleanup_bus_reference CLEANUP(bus_unrefp)
-/* This does not flush: flushing waits for a peer that has stopped reading. */
+/* Closes without a flush, which would wait for a peer that has stopped reading. */
 #define cleanup_bus CLEANUP(bus_close_unrefp)
 
 /* For one question to a manager that has answered before. */

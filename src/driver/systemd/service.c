@@ -377,7 +377,7 @@ void service_close(struct service *service)
 		call->service = NULL;
 		call->message = sd.bus_message_unref(call->message);
 	}
-	/* This does not flush: flushing waits for a bus that has stopped reading. */
+	/* No flush: it would wait for a bus that has stopped reading. */
 	sd.bus_close_unref(service->bus);
 	bus_detach(service->attachment);
 	free(service);

@@ -78,7 +78,7 @@ int unit_manager_group(struct unit_bus *bus, char **ret, struct error *err);
 int unit_get_invocation(struct unit_bus *bus, const char *name, char **ret, struct error *err);
 
 /* Give a running scope or slice these limits now (SetUnitProperties, runtime: they end with it).
- * This sets all limits: 0 means the manager's value for a new unit (tasks_max of a scope:
+ * Sets all limits: 0 means the manager's value for a new unit (tasks_max of a scope:
  * DefaultTasksMax), LIMIT_INFINITY means no limit. UNIT_ABSENT: no such unit is running. */
 int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits *limits,
 		    struct error *err);

@@ -480,8 +480,7 @@ int tmux_pane_exit(const char *socket, struct exit_record *ret, struct error *er
 		return r;
 	if (!parse_exit(strbuf_text(&status.output), &found))
 		return error_set(err, ERROR_CHILD, "tmux did not note how the agent ended");
-	/* This needs its own client: show-buffer wants a standard output that nothing was printed
-	 * on. */
+	/* A client of its own: show-buffer needs a standard output on which nothing was printed. */
 	r = run_words(socket, (const char *const[]){ "show-buffer", "-b", "agentdeck-last", NULL },
 		      QUERY_TIMEOUT_MS, &screen, NULL);
 	found.last_words = last_lines(r == 0 ? strbuf_text(&screen.output) : "", 40);

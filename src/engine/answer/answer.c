@@ -52,7 +52,7 @@ static bool is_name(const char *name)
 	return strlen(name) == SHA256_TEXT_SIZE - 1 && !strchr(name, '/');
 }
 
-/* It answers nothing any more, and its user is told so. */
+/* Mark the token as used instead of deleting it, so that a second answer gets a receipt. */
 static int use_up(int directory, const char *name, struct json_object *record, struct error *err)
 {
 	json_set_bool(record, "used", true);

@@ -110,8 +110,8 @@ static int bring_tree(struct arrival *arrival, struct error *err)
 				     arrival->order.tree, err);
 }
 
-/* It left this host, or an earlier move of it was cut: it comes into that session.  ARRIVE_DONE: it
- * did. */
+/* The session once left this host, or an earlier move was cut, so its conversation comes into the
+ * session that is here.  ARRIVE_DONE: it has come already. */
 enum { ARRIVE_DONE = 1 };
 static int begin_there(struct arrival *arrival, const struct known_session *session,
 		       struct error *err)
@@ -186,7 +186,7 @@ static int begin_new(struct arrival *arrival, struct error *err)
 		tree.branch = cargo.branch;
 		tree.commit = cargo.head;
 		wish.tree = &tree;
-		/* It continues that once the tree is there. */
+		/* The session takes its conversation only when the tree is there. */
 		wish.session_id = NULL;
 	}
 	if (lifecycle_add(arrival->deck, &wish, &made, err) < 0 ||
@@ -267,7 +267,7 @@ int arrive_session(struct deck *deck, const struct unpack_file *file,
 		*ret = TAKE_PTR(arrival.operation.instance);
 		return 0;
 	}
-	/* It is asked for by the conversation that it has now. */
+	/* Write down the conversation first: the questions below name it. */
 	take_changes(&arrival);
 	if (bring_conversation(&arrival, err) < 0)
 		return -1;

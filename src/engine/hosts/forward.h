@@ -31,9 +31,9 @@ void forwards_free(struct forwards *forwards);
 /* "3000" or "3000:8080".  ERROR_USAGE. */
 int forward_parse(const char *text, struct forward *ret, struct error *err);
 
-/* Those that live, by their ports.  What one that was killed has left is removed. */
+/* The forwards that live, sorted by port.  Removes what a killed keeper has left. */
 int forwards_list(const struct deck *deck, struct forwards *ret, struct error *err);
-/* End it, and what uses it. */
+/* End the forward and its connections. */
 int forward_end(const struct deck *deck, const struct forward *forward, struct error *err);
 
 /* Be the keeper: connect to the host, and listen.  tell() is called once, when the port can be
@@ -49,7 +49,7 @@ int forward_keep(const struct forward_keep *keep, struct error *err);
 
 /* ---- of the keeper ---- */
 
-/* This process is the keeper from now on.  ERROR_EXISTS: another one has the port. */
+/* Make this process the keeper.  ERROR_EXISTS: another forward has the port. */
 int forward_take(const struct deck *deck, struct forward *forward, int *ret_directory,
 		 struct fs_lock *ret, struct error *err);
 int forward_write(int directory, const struct forward *forward, struct error *err);

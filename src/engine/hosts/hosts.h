@@ -93,8 +93,8 @@ struct hosts_order {
  * nothing could be asked. */
 int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec *ret,
 	       struct error *err);
-/* It has ended here with this status: how did it end there?  WAY_LOST: not, as far as the host
- * says, or the host does not answer. */
+/* How did a program end on the host, whose process here ended with this status?  WAY_LOST: the host
+ * says that it runs, or does not answer. */
 int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status);
 
 /* The command line of ssh that leads its descriptors 0 and 1 to "ADDRESS:PORT" of the host. */

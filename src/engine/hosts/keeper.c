@@ -40,7 +40,7 @@ enum {
 
 struct keeper;
 
-/* One that ssh leads to the host. */
+/* A connection that ssh leads to the host. */
 struct caller {
 	struct keeper *keeper; /* NULL: none */
 };
@@ -182,7 +182,7 @@ static bool take_address(struct keeper *keeper, const struct json_object *answer
 {
 	const bool runs = json_get_bool(answer, "is_running", false);
 	const char *address = runs ? json_get_string(answer, "address", NULL) : NULL;
-	/* It becomes a word for ssh. */
+	/* The address becomes a word for ssh, and it comes from the host. */
 	const bool is_address = address && *address &&
 				!address[strspn(address, "0123456789abcdefABCDEF:.")];
 	const bool is_name = streq(or_empty(address), "localhost");

@@ -74,7 +74,7 @@ static int get(const struct remote *remote, struct json_object **ret, struct err
 	strvec_pushf(&argv, REMOTE_POD "%s", pod);
 	if (run_kubectl(&argv, remote->timeout_s * 1000 / LOOK_SHARE, &result, err) < 0)
 		return -1;
-	/* It prints nothing where there is none. */
+	/* kubectl prints nothing where there is no such object. */
 	const char *text = result.output.length ? result.output.data : "{}";
 	return json_parse(text, strlen(text), "kubectl", ret, err);
 }

@@ -200,7 +200,7 @@ static int ssh_ask_system(const struct remote *remote, const struct way_files *f
 	return 0;
 }
 
-/* It has a terminal, and so no gate: only its process in the background gets the scope. */
+/* The login had a terminal and no gate, so only the master that it left behind gets a scope. */
 static void keep_master(struct deck *deck, const struct remote *remote,
 			const struct way_files *files)
 {
@@ -238,7 +238,7 @@ static int ssh_login(struct deck *deck, const struct remote *remote, const struc
 	if (status != 0)
 		return error_set(err, ERROR_UNREACHABLE, "%s: ssh did not log in (exit status %d)",
 				 remote->name, status);
-	/* One that answers has left our session: its hangup would end it. */
+	/* A master that answers has left our session, whose hangup would end it. */
 	(void)open_link(remote, files, clock_ms() + remote->timeout_s * 1000, &link, NULL);
 	keep_master(deck, remote, files);
 	(void)unlinkat(files->directory, files->since, 0);

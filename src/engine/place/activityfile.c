@@ -37,7 +37,7 @@ static struct json_object *read_file(const char *directory)
 	return object;
 }
 
-/* The same moment on the clock that counts from boot, which nothing sets. */
+/* The moment on the clock that counts from boot, since the wall clock can be set. */
 static int64_t boot_ms_of(int64_t since_us)
 {
 	return clock_ms() - (clock_wall_us() - since_us) / 1000;

@@ -2,7 +2,7 @@
  *
  * Does a run live?  The same functions answer for a row of a listing and for an instance.
  *
- * They start no child process and open no socket, so that a long listing stays fast.
+ * These functions start no child process and open no socket, so that a long listing stays fast.
  * place->observe() looks deeper: it proves whose the processes are, and asks whether they answer.
  */
 #pragma once

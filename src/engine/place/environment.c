@@ -460,7 +460,7 @@ static void push_home(const struct deck *deck, const struct instance *instance,
 		strvec_pushf(ret, "%s=%s", name, home);
 }
 
-/* These names identify the session. */
+/* The variables that identify the session. */
 static void push_names(const struct instance *instance, struct strvec *ret)
 {
 	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);

@@ -8,8 +8,8 @@
 #include "engine/deck/deck.h"
 #include "engine/place/alive.h"
 
-/* This process's environment without what belongs to the login, the terminal or the run that it was
- * called from, appended to *ret. */
+/* The environment of this process without what belongs to the login, the terminal or the run that
+ * it was called from, appended to *ret. */
 void environment_plain(struct strvec *ret);
 
 /* Let this process have these variables (NAME=VALUE) of a login of its user, without what belongs
@@ -42,7 +42,7 @@ const char *environment_kept_path(const struct instance *instance);
  * kept one, and set what else is kept and is not set here. */
 void environment_take_kept(const struct instance *instance);
 
-/* This process's environment with what the instance has kept put over it, appended to *ret. */
+/* The environment of this process, overlaid with what the instance has kept, appended to *ret. */
 void environment_of_kept(const struct instance *instance, struct strvec *ret);
 
 /* The environment that the tmux server of a run was started with, without what is the run's own, so

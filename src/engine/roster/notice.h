@@ -44,7 +44,7 @@ const char *notice_doing(enum instance_activity before, enum instance_activity n
  * answer, which is not asked again then, and half a second for the desktop.  Failures are logged. */
 void notice_give(const struct deck *deck, struct store *store, const struct notice *notice);
 
-/* The same for a session, whose error it names. */
+/* Give the notice of a session, with its error. */
 void notice_session(const struct deck *deck, struct store *store, const char *base,
 		    const char *occasion, int64_t since_us);
 

@@ -2,10 +2,10 @@
  *
  * The roster: every session of a profile, or of all profiles, as it is now, and what changes.
  *
- * It reads manifests and looks at processes.  inotify(7) tells when a manifest is written or an
- * agent reports or prints (driver/follow/follow.h).  pidfd_open(2) tells when a tmux server or an
- * agent ends, because a process that is killed writes nothing down.  So nothing else has to run,
- * and nothing is polled, with two exceptions that last only as long as their cause:
+ * The roster reads manifests and looks at processes.  inotify(7) tells when a manifest is written
+ * or an agent reports or prints (driver/follow/follow.h).  pidfd_open(2) tells when a tmux server
+ * or an agent ends, because a process that is killed writes nothing down.  So nothing else has to
+ * run, and nothing is polled, with two exceptions that last only as long as their cause:
  *
  *   a tmux server that did not answer               once a second, if the reader looks at screens
  *   a tmux server that may have missed the end of   it is made to look after 100 ms, then more and
@@ -14,8 +14,8 @@
  * Sequence: roster_open(); roster_read() once, which adds what is there; from then on roster_read()
  * whenever wish.due() says so.
  *
- * It has no loop: its sources are on the reader's (base/loop.h), beside the reader's terminal, bus
- * and timers.  Who runs another loop waits for loop_descriptor() in it.
+ * The roster has no loop: its sources are on the reader's (base/loop.h), beside the reader's
+ * terminal, bus and timers.  A reader with another kind of loop waits for loop_descriptor().
  */
 #pragma once
 

@@ -589,10 +589,10 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *asked, struct i
 	CLEANUP(drop_built) const struct recipe *built = NULL; /* before the recipe goes */
 	cleanup_guest_owner struct guest_owner owner = { 0 };
 
-	/* It stays there until the guest is on disk. */
+	/* Locked until the guest is on disk, so that its owner is not removed meanwhile. */
 	if (wish->within && guest_open_owner(deck, wish->within->base, NULL, &owner, err) < 0)
 		return -1;
-	/* It may have changed before the lock. */
+	/* The owner may have changed before the lock. */
 	locked.within = owner.instance;
 	if (prepare(deck, wish, &prepared, err) < 0)
 		return -1;

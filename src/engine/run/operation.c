@@ -60,7 +60,7 @@ int operation_open(struct deck *deck, const char *base, int timeout_ms, struct o
 				 "another agentdeck is working on session %s: try again, "
 				 "or find it with: fuser %s/%s/%s.lock",
 				 base, deck->paths.state, deck->profile, base);
-	/* It may have been stopped since it found its host. */
+	/* The host's main program may have ended since this command found it. */
 	if (r < 0 || deck_check_main(deck, err) < 0)
 		return -1;
 	r = store_load_locked(opened.lock, &opened.instance, err);

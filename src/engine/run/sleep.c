@@ -35,7 +35,7 @@ static void look_at_activity(const struct settings *settings, const struct run *
 	const int64_t idle_us = clock_wall_us() - activity.since;
 	facts->activity = activity.activity;
 	facts->idle_us = activity.since > 0 && idle_us > 0 ? idle_us : 0;
-	/* It waits for the end of its limit. */
+	/* An agent that will be told to continue after its limit has work. */
 	const bool continues = activity_may_continue(&activity) &&
 			       settings->on_limit == LIMIT_CONTINUE;
 	facts->has_work = activity.has_tasks || activity.queued > 0 || continues;

@@ -41,14 +41,14 @@ struct removal_order {
 	bool takes_over; /* as in struct lifecycle_order */
 	/* The user gives up what only the tree of the session has (--discard). */
 	bool may_lose_work;
-	/* But only what the user was shown, by verdict_digest().  NULL: whatever there is. */
+	/* Discard only what the user was shown, by verdict_digest().  NULL: anything. */
 	const char *work_seen;
-	/* The same text for all that one command removes: one undo brings them back.  NULL: it is
-	 * the only one. */
+	/* One text for all sessions that one command removes, so that one undo brings them back.
+	 * NULL: a single session. */
 	const char *with;
 	/* Fail if its container cannot be freed; else that is left to prune. */
 	bool must_free;
-	/* Those that lifecycle_purge() deletes with the tree. */
+	/* The branches that lifecycle_purge() deletes with the tree. */
 	enum branches_wish branches;
 };
 

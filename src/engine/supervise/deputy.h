@@ -9,8 +9,8 @@
  * And it shows the status line again when the terminal has been attached: the one that attach has
  * brought along may be out of date by then.
  *
- * It prints nothing, and has no turn of its own: it runs when its watch is readable, and only then.
- * Whatever fails is logged, and the terminal does not notice.
+ * The deputy prints nothing and polls nothing: it runs only when its watch is readable.
+ * A failure is logged, and the terminal does not notice.
  */
 #pragma once
 

@@ -90,7 +90,7 @@ static bool take_beat(struct lease *lease)
 	}
 	if (n < 0 && errno == EINTR)
 		return true;
-	/* It was killed, and the next one is started in a moment. */
+	/* The renewer was killed: start the next one in a moment. */
 	(void)close(lease->beats);
 	lease->beats = -1;
 	(void)waitpid(lease->renewer, NULL, 0);

@@ -301,7 +301,7 @@ static void on_child(int signal_number UNUSED, void *context UNUSED)
 
 static const int signals[] = { SIGTERM, SIGINT, SIGUSR1, SIGHUP };
 
-/* They wait until they are asked for: PID 1 would lose them. */
+/* Blocked signals wait for the signalfd.  PID 1 would lose them otherwise. */
 static void block_signals(void)
 {
 	sigset_t mask;

@@ -3,7 +3,7 @@
  * `agentdeck supervise --main`: the main program of a host that an engine makes, a Pod, a container
  * or a job (engine/deck/incarnation.h).
  *
- * It is what the engine starts, watches and ends: PID 1 of a container, the program of a batch
+ * The engine starts, watches and ends it: PID 1 of a container, the program of a batch
  * script.  It holds the state directory, so that no two hosts start one conversation.  It starts
  * the supervisor, which restarts what is to run, and starts it again when it ends.  The tmux
  * servers are started by it (base/spawner.h), because the tree of a command can be killed.  It

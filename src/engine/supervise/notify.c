@@ -40,7 +40,7 @@ const char *notify_doing(const struct roster_event *event)
 	const struct view *view = &event->entry->view;
 	if (!(event->differs & ROSTER_DOING))
 		return NULL;
-	/* It may ask again. */
+	/* A second question is an occasion, too, though the state is the same. */
 	if (view->activity == ACTIVITY_WAITING)
 		return "waiting";
 	return notice_doing(event->activity_before, view->activity, view->note == VIEW_FAILED);

@@ -6,7 +6,7 @@
  * others need.  Each start and stop is a command of its own, which takes the same locks as one by
  * hand, so killing or replacing the supervisor disturbs no session.  A new one reads the manifests.
  *
- * It wakes up for these, most of them through the roster (engine/roster/roster.h):
+ * The supervisor wakes up for these, most of them through the roster (engine/roster/roster.h):
  *
  *   a tmux server or an agent ended     pidfd_open(2), in a scope and without one
  *   a manifest was written              inotify(7) (driver/follow/follow.h); tmux's hook writes

@@ -20,7 +20,7 @@ void seat_free(struct seat *seat);
 /* Take the seat of this name.  The process that had it is ended, with its tmux client.  Notes of
  * others that did not return for 30 days are removed. ERROR_USAGE: it is no name. */
 int seat_take(const struct deck *deck, const char *name, struct seat *ret, struct error *err);
-/* This process shows the run of the instance there from now on.  name NULL: none. */
+/* Write down that this process shows the run of the instance.  name NULL: do nothing. */
 void seat_note(const struct deck *deck, const char *name, const struct instance *instance);
 /* The user has detached, and so does not return.  An end of the session or of the process is no
  * reason for this: the link may be lost without a word, and then the user does not know of it. */

@@ -2,9 +2,9 @@
  *
  * The branch that agentdeck made for a worktree, when its session goes: `prune --branches`.
  *
- * It goes only if nothing is lost with it: its upstream has all of it, or the branch that was
- * checked out in the repository when it was made; or it has no commit that was not there before,
- * and another branch has that.
+ * The branch is deleted only if nothing is lost with it: its upstream has all of it, or the branch
+ * that was checked out in the repository when it was made; or it has no commit that was not there
+ * before, and another branch has that.
  */
 #pragma once
 

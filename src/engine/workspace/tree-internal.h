@@ -33,7 +33,8 @@ bool tree_is_ours(const char *name);
  * that is not known.  The caller frees. */
 char *tree_source_gone(const struct deck *deck, const struct instance *instance);
 
-/* The same of git's record of a worktree that is there. */
+/* Git has no record of a worktree that is there: what to do.  NULL: git has one.  The caller frees.
+ */
 char *tree_record_gone(const struct deck *deck, const struct instance *instance);
 
 /* The record of its tree without what only the tree tells (assess_origin()).  The caller frees. */

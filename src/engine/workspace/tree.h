@@ -27,7 +27,7 @@ struct tree_order {
 	/* A session whose present commit it begins at: where that has a tree to itself, this one is
 	 * of the same repository.  NULL: that of the directory */
 	const struct instance *like;
-	/* It arrives from another host as this cargo, with this commit checked out; or NULL */
+	/* The cargo that arrives from another host, and the commit to check out; or NULL */
 	const char *arriving, *commit;
 };
 

@@ -69,7 +69,7 @@ struct agent {
 	struct strvec report, report_environment;
 	struct strvec report_events; /* hook events to ask for */
 	char *report_settings;       /* JSON object that the generated file starts from, or NULL */
-	/* It makes no reports when one of these ("MEMBER=VALUE") is so in the first of these
+	/* The agent makes no reports when one of these ("MEMBER=VALUE") is so in the first of these
 	 * files ("{home}/x", "{directory}/x", "/x") that has the member; those of
 	 * report_off_managed only in "/x", which the machine's administrator writes. */
 	struct strvec report_off, report_off_managed, report_off_files;

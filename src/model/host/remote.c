@@ -177,7 +177,7 @@ bool remotes_split(const struct remotes *remotes, const char *text, const struct
 
 void remote_quote(struct strbuf *ret, const char *word)
 {
-	/* These mean something within quotes: "'" everywhere, "\\" in fish, "!" in csh. */
+	/* Special even within quotes: "'" everywhere, "\\" in fish, "!" in csh. */
 	static const char special[] = "'\\!";
 	const bool is_plain = is_word(word);
 	if (is_plain || !*word)

@@ -239,7 +239,7 @@ static int read_text(const struct tool_argument *argument, struct json_object *v
 		ret->input = xstrdup(text);
 		strvec_push(&ret->words, argument->option);
 	} else if (argument->kind == ARGUMENT_PATH) {
-		/* It is no option, however it begins. */
+		/* A path that begins with "-" must not become an option. */
 		strvec_pushf(&ret->words, "%s%s", *text == '-' ? "./" : "", text);
 	} else {
 		strvec_pushf(&ret->words, "%s=%s", argument->option, text);

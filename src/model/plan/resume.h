@@ -35,7 +35,7 @@ enum transcript_fact {
 	/* there, but without one user or assistant record: both flags fail on it */
 	TRANSCRIPT_EMPTY,
 	TRANSCRIPT_TURNS, /* holds a conversation */
-	/* It is there, but where the agent keeps those of another directory: not every version
+	/* The transcript is where the agent keeps those of another directory: not every version
 	 * finds it there, and nothing else may take its place. */
 	TRANSCRIPT_ELSEWHERE,
 };

@@ -136,7 +136,7 @@ static char *effect_of_take(const struct question_holder *holder)
 {
 	if (holder->place != IN_DIRECTORY)
 		return xstrdup("the conversation goes on here; a turn that it works on is lost");
-	/* It is not known which of the directory's conversations is whose. */
+	/* Nothing tells which of the directory's conversations belongs to which session. */
 	return holder->conversation
 		       ? xstrdup("each keeps its own conversation; a turn that it works on is "
 				 "lost")

@@ -358,7 +358,7 @@ static void read_agent(struct reading *reading, struct json_object *value)
 	take_text(reading, value, &reading->role->agent);
 }
 
-/* Which ones a container may have is what its user says: --auth NAME=HOW. */
+/* Only the user decides which logins a container gets: --auth NAME=HOW. */
 static void read_logins(struct reading *reading, struct json_object *value)
 {
 	struct strvec *logins = &reading->role->logins;

@@ -2,7 +2,7 @@
  *
  * The recipe of a container: all that is needed to make the same one again.  It is resolved once,
  * when the session is made, and replayed from then on: nothing in it is looked up a second time.
- * It is the object "recipe" of the manifest (docs/state-format.md).
+ * In the manifest it is the object "recipe" (docs/state-format.md).
  *
  * Pure: no input or output here.
  */

@@ -609,7 +609,7 @@ static int show(struct dashboard *dashboard)
 	return dashboard->has_failed ? -1 : dashboard->signal;
 }
 
-/* Those that draw into the ui end before it, and all of them before the loop. */
+/* The order matters: what draws into the ui ends before it, and everything before the loop. */
 static void dashboard_clear(struct dashboard *dashboard)
 {
 	links_free(dashboard->links);

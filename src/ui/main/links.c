@@ -306,7 +306,7 @@ static void on_time(void *context)
 		begin(link);
 		return;
 	}
-	/* It does not even end by itself. */
+	/* The link did not even end when it was asked to. */
 	end_sources(link);
 	child_abandon(&link->child);
 	link->runs = false;

@@ -2,10 +2,10 @@
  *
  * What the sessions use, for the columns of a wide deck: memory and processor.
  *
- * They are read when a frame is drawn because of a key or an event, and at most every 2 s.  They
- * are read again 2 s later only while one of these sessions is busy, or used more than 1 % of a
- * processor.  So a deck whose agents are idle sleeps; an agent that makes no reports and begins to
- * work is seen with the next key or event.
+ * The figures are read when a frame is drawn because of a key or an event, and at most every 2 s.
+ * They are read again 2 s later only while one of these sessions is busy, or used more than 1 % of
+ * a processor.  So a deck whose agents are idle sleeps; an agent that makes no reports and begins
+ * to work is seen with the next key or event.
  *
  * Only the visible sessions are read, or all of them when they are sorted by memory, and none while
  * the columns are not there.

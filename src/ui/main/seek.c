@@ -46,7 +46,7 @@ static void on_found_there(const struct child_result *result, const struct error
 	struct seek *seek = search->seek;
 	const struct ui *ui = seek->errands->ui;
 	seek->asked[search->host] = false;
-	/* It was slower than the typing.  A search that is due asks it anyway. */
+	/* The answer is of an older search.  If no new one is due, ask the host again. */
 	if (search->number != ui->searches) {
 		if (!is_due(seek) && !is_empty(ui->search) &&
 		    list_host(ui->list, search->host)->condition == HOST_THERE)

@@ -334,7 +334,7 @@ static void add_heading(struct list *list, enum line_heading heading, struct ite
 				       .sessions = sessions });
 }
 
-/* Those that need the user, above all: a long list hides them otherwise. */
+/* Sessions that need the user come first: a long list would hide them. */
 static void add_needy(struct list *list)
 {
 	if (!list->has_pins || list->order == ORDER_URGENCY || list->words.count ||
@@ -357,8 +357,7 @@ static void add_needy(struct list *list)
 	add_heading(list, HEADING_ALL, needy[0], list->counts.shown);
 }
 
-/* Those before this one that have not had a line yet, which have none of the sessions that are
- * shown. */
+/* Add the hosts before this one that have no line yet: none of their sessions is shown. */
 static void add_empty_hosts(struct list *list, size_t *at, size_t host)
 {
 	for (; *at < host && list_shows_hosts(list); ++*at) {

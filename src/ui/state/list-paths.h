@@ -9,7 +9,7 @@
 
 /* Is the path, which has so many bytes, in the set? */
 bool paths_have(const struct strvec *paths, const char *path, size_t length);
-/* The same for one path after the other, soon if they are in the order of the set.  *next is 0
+/* paths_have() for many paths, fast if they come in the order of the set.  *next is 0
  * before the first one, and the set does not change meanwhile. */
 bool paths_have_next(const struct strvec *paths, const char *path, size_t length, size_t *next);
 void paths_add(struct strvec *paths, const char *path);

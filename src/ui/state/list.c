@@ -541,7 +541,7 @@ struct item **list_group(struct list *list, size_t *ret_count)
 	cleanup_free char *path = xstrndup(line->item->path, line->path_length);
 	struct item **items = xcalloc(list->count, sizeof(struct item *));
 	size_t count = 0;
-	/* They are behind one another, and the line has the first one that is shown. */
+	/* The items below a line follow each other, and the line has the first shown one. */
 	for (size_t i = line->item->index; i < list->count; i++) {
 		if (!is_below(list, line, path, list->items[i]))
 			break;

@@ -191,7 +191,7 @@ size_t list_cursor(struct list *list);
 struct item *list_selected(struct list *list);
 /* The group that the cursor is on or in; NULL: none.  The caller frees. */
 char *list_selected_group(struct list *list) MUST_USE;
-/* The same as a path in the tree, which can be that of a host. */
+/* The group as a path in the tree, or that of a host. */
 char *list_selected_path(struct list *list) MUST_USE;
 /* Relative, stopping at the ends. */
 void list_move(struct list *list, long lines);

@@ -106,7 +106,7 @@ bool ui_is_empty(const struct ui *ui)
 static void do_offer(struct ui *ui, struct wish *ret)
 {
 	struct welcome *welcome = &ui->welcome;
-	/* It may be less afterwards. */
+	/* Ask again: the user may take what is offered, and then less is left. */
 	welcome->is_asked = false;
 	switch ((enum welcome_row)welcome->at) {
 	case OFFER_DISCOVER:

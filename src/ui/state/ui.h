@@ -193,7 +193,8 @@ bool ui_has_diff(const struct ui *ui);
 struct item *ui_previewed(const struct ui *ui);
 /* WISH_TYPE: all that was taken from ui->typing has arrived. */
 void ui_typed(struct ui *ui);
-/* It cannot be passed on, why is a visible() line.  The text becomes a message that is not sent. */
+/* The typed text could not be passed on; why is a visible() line.  The text becomes an unsent
+ * message. */
 void ui_type_failed(struct ui *ui, const char *why);
 /* Before a frame: the session that the user types for may have ended. */
 void ui_settle_typing(struct ui *ui);

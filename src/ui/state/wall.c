@@ -25,7 +25,7 @@ void wall_free(struct wall *wall)
 
 /* ---- the tiles -------------------------------------------------------------------------------- */
 
-/* Those that need the user come first, and the tiles of those that wait are larger. */
+/* Sessions that need the user come first, and those that wait have larger tiles. */
 static void read_list(struct wall *wall, struct list *list)
 {
 	const size_t lines = list_lines(list);

@@ -13,7 +13,7 @@
 void color_begin(bool has_color);
 /* At the start of a frame: pairs that are in no frame any more can be taken again. */
 void color_frame(void);
-/* Those that are taken now are in every frame. */
+/* Keep the pairs that are taken now for every later frame. */
 void color_keep(void);
 /* The look of this style on this terminal. */
 attr_t color_attributes(const struct style *style);

@@ -499,7 +499,7 @@ static unsigned mouse_key(void)
 			return key ? key : term_key();
 	if (r != KEY_CODE_YES)
 		return KEY_CODE_NONE;
-	/* It was cut off. */
+	/* The report of the mouse was cut: its bytes are a key. */
 	if (code != KEY_RESIZE) {
 		term.mouse.form = MOUSE_NONE;
 		(void)ungetch((int)code);

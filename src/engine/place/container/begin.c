@@ -381,7 +381,7 @@ static void note_owners_comeback(struct instance *instance, const struct instanc
 	comeback->tier = was_brought ? owner->came_back.tier : 0;
 	comeback->rung = attempt ? attempt->rung : RUNG_NONE;
 	comeback->at = instance->container_id ? clock_wall_us() : 0;
-	/* It was in there: the next time is a comeback. */
+	/* The guest has been in this container, so its next start is a comeback. */
 	replace_string(&instance->container_id, "");
 }
 
@@ -423,7 +423,7 @@ static int bring_up_guest(struct ladder *guest, struct capsule **ret, struct err
 	if (deck_agent(deck, owner.instance->agent, &ladder.order.agent, err) < 0)
 		return -1;
 	if (bring_up_in(&ladder, instance, err) < 0) {
-		/* It spares the capsules of others. */
+		/* Ends only the owner's capsule, which was brought up for this. */
 		if (!owner.instance->run.socket)
 			(void)container_end_capsule(deck, owner.instance, 0, NULL);
 		return -1;

@@ -202,7 +202,7 @@ static void container_usage(const struct place_run *run, struct place_usage *ret
 
 /* ---- a guest --------------------------------------------------------------------------------- */
 
-/* It is to be in what the owner's container has, which the next start checks. */
+/* The next start checks that the owner's container has the directory. */
 static int guest_take_directory(const struct deck *deck UNUSED, struct instance *instance,
 				const char *real, const char *named UNUSED,
 				struct error *err UNUSED)

@@ -123,7 +123,8 @@ static int run_command(const struct events *events, const struct recipe_command 
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Those of this kind, from the one with this number; begun: the key that counts them. */
+/* Run the commands of one kind, from the first that has not begun.  begun: the key of the note that
+ * counts them. */
 static int run_commands(const struct events *events, bool is_of_start, const char *begun,
 			const struct place_order *order, struct capsule *capsule, struct error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A second command in the container, by the engine's own program: it brings the terminal there.
- * That program waits forever for an engine that hangs, which may continue much later.  So the
- * capsule's program runs the command, and only if a file is still there that this host takes away
- * when it has waited for too long.
+ * The engine's program waits forever for an engine that hangs, and the engine may continue much
+ * later.  So the capsule's program runs the command only while a file is there, and this host
+ * removes that file when it gives up.
  */
 #include "engine/place/container/container-internal.h"
 

@@ -168,7 +168,7 @@ static int finish(struct maker *maker, struct error *err)
 		adds ? maker->complaint : "", adds ? ")" : "");
 }
 
-/* Which of the two failed?  An archive that ends too soon makes no sense to the engine, either. */
+/* Did mmdebstrap or the engine fail?  An archive that ends too soon is an error for both. */
 static int judge(struct maker *maker, int imported, struct error *refusal, struct error *err)
 {
 	cleanup_error struct error why = { 0 };

@@ -3,9 +3,9 @@
  * What a container has of its session's own tree.  docs/workspaces.md, "In a container"
  *
  * Each place has the same path inside and outside.  The Git directory of a worktree is the user's.
- * It is read-only inside, so that no agent writes a hook or a configuration that runs outside; what
- * a commit writes lies over it: objects, refs, their logs, and the worktree's own record.  Of
- * these, what would lead git outside to other places is read-only again.
+ * Inside, that directory is read-only, so that no agent writes a hook or a configuration that runs
+ * outside.  What a commit writes lies over it: objects, refs, their logs, and the worktree's own
+ * record.  Of these, what would lead git outside to other places is read-only again.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define GH_PROGRAM "gh"
-/* It knows the token also where that is in the keyring of the desktop. */
+/* gh also finds a token in the keyring of the desktop. */
 #define GH_COMMAND "command:[\"gh\",\"auth\",\"token\"]"
 
 static const struct agent *github(void)

@@ -66,7 +66,7 @@ static int find(const struct ladder *ladder, struct container *ret, struct error
 				   name);
 }
 
-/* It sees what the session sees, at the same places, so that it can mount that. */
+/* The nested engine sees what the session sees, at the same paths, so that it can mount it. */
 static void collect_mounts(const struct ladder *ladder, struct mounting *ret)
 {
 	cleanup_free char *users = container_users(ladder->deck, ladder->instance);
@@ -129,7 +129,7 @@ static int create(const struct ladder *ladder, char **ret_id, struct error *err)
 		     : r;
 }
 
-/* One that was made beside an earlier container, or by another recipe, cannot be started. */
+/* An engine that was made beside an earlier container, or by another recipe, cannot be started. */
 static int settle(const struct ladder *ladder, char **ret_id, bool *ret_runs, struct error *err)
 {
 	cleanup_container struct container found = { 0 };

@@ -18,5 +18,5 @@ void saying_clear(struct saying *saying);
 
 /* data: the struct saying. */
 void saying_add(const char *line, void *data);
-/* It has failed. */
+/* End the line of a step that failed. */
 void saying_end_badly(const struct saying *saying);

@@ -45,7 +45,7 @@ int host_prepare(struct deck *deck, struct instance *instance, const struct plac
 		 struct error *err)
 {
 	enum isolation isolation = isolation_decide(deck);
-	/* It would end with the login, on a machine where it need not. */
+	/* Without a scope the session ends with the login, on a machine that could prevent it. */
 	if (isolation != ISOLATION_SCOPE && deck->settings.tmux.launch_in_user_scope != OFF &&
 	    deck_check_bus(deck, err) < 0)
 		return -1;
