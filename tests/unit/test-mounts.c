@@ -94,14 +94,21 @@ static int refuse_openat2(unsigned error)
 /* What cannot be seen is unknown, and no other place. */
 static void without_openat2_nothing_is_seen(void **state UNUSED)
 {
+	enum { NO_FILTERS = 77 };
 	static const unsigned errors[] = { ENOSYS, EPERM };
 	make("out");
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		int status;
 		const pid_t pid = fork();
+		if (pid == 0 && refuse_openat2(errors[i]) < 0)
+			_exit(NO_FILTERS);
 		if (pid == 0)
-			_exit(refuse_openat2(errors[i]) < 0 || check("out", "out", NULL) != 0);
+			_exit(check("out", "out", NULL) != 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTERS) {
+			print_message("there are no filters of system calls here\n");
+			skip();
+		}
 		assert_int_equal(status, 0);
 	}
 }
