@@ -7,75 +7,27 @@
 #include "driver/transcript/holder.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
+#include "engine/conversation/report-internal.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
 #include "engine/screen/activity.h"
-#include "model/agent/display.h"
-#include "model/agent/limit.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What an event says. */
-enum {
-	MEANS_START = 1 << 0,
-	MEANS_PROMPT = 1 << 1,
-	MEANS_BUSY = 1 << 2,
-	MEANS_WAITING = 1 << 3,
-	MEANS_IDLE = 1 << 4,
-	MEANS_TURN = 1 << 5,
-	MEANS_END = 1 << 6,
-	MEANS_FAILED = 1 << 7,
-};
+/* A report names a conversation, which is compared with these ids:
+ *
+ *   run.attempts[].session_id    what this attempt of the run is in (report_attempt_id())
+ *   conversation.session_id      what the next start resumes
+ *   announced.session_id         what a start event said last; it counts from its first turn on
+ *   conversation.shared          open here, and owned by another session
+ *   conversation.previous        what the session has left
+ */
 
-/* Borrowed from the JSON object, and from the instance. */
-struct report {
-	const struct agent *agent; /* of the instance; borrowed from the deck */
-	unsigned meaning;
-	bool has_tasks; /* in the background, whose end it waits for */
-	const char *event, *kind, *session_id, *transcript_path, *source, *cwd, *failure;
-	int64_t limited_until; /* as in struct activity */
-	/* whose it is, when the conversation is another instance's; the report's own */
-	struct shared_conversation owned;
-	enum sender_relation relation;
-	struct process_id process; /* of the sender; pid 0: unknown */
-};
-
-static void report_clear(struct report *report)
-{
-	shared_conversation_clear(&report->owned);
-}
-#define cleanup_report CLEANUP(report_clear)
-
-static unsigned meaning_of_name(const struct agent *agent, const char *event)
-{
-	const struct {
-		const struct strvec *events;
-		unsigned meaning;
-	} table[] = {
-		{ &agent->report_start, MEANS_START }, { &agent->report_prompt, MEANS_PROMPT },
-		{ &agent->report_busy, MEANS_BUSY },   { &agent->report_waiting, MEANS_WAITING },
-		{ &agent->report_idle, MEANS_IDLE },   { &agent->report_turn, MEANS_TURN },
-		{ &agent->report_end, MEANS_END },     { &agent->report_failed, MEANS_FAILED },
-	};
-	unsigned meaning = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (strvec_contains(table[i].events, event))
-			meaning |= table[i].meaning;
-	return meaning;
-}
-
-/* An entry may tell the kinds of an event apart: "Notification:idle_prompt". */
-static unsigned meaning_of(const struct agent *agent, const char *event, const char *kind)
-{
-	cleanup_free char *name = xasprintf("%s:%s", event, or_empty(kind));
-	unsigned meaning = kind ? meaning_of_name(agent, name) : 0;
-	return meaning ? meaning : meaning_of_name(agent, event);
-}
+/* ---- what the agent does ---------------------------------------------------------------------- */
 
 static enum instance_activity activity_of(unsigned meaning)
 {
@@ -84,9 +36,10 @@ static enum instance_activity activity_of(unsigned meaning)
 	return meaning & (MEANS_PROMPT | MEANS_BUSY) ? ACTIVITY_BUSY : ACTIVITY_IDLE;
 }
 
-/* Some agents report a prompt when it is queued, and not when its turn begins (claude 2.1.330).  Or
- * it has joined the turn that is over: then the screen says so. */
-static enum instance_activity activity_after(const struct report *report, struct activity *now)
+/* What the agent does after the report; counts its queue and notes its tasks in *now.  Some agents
+ * report a prompt when it is queued, not when its turn begins (claude 2.1.330).  If the prompt
+ * joined the turn before instead, only the screen tells. */
+static enum instance_activity advance_activity(const struct report *report, struct activity *now)
 {
 	const enum instance_activity activity = activity_of(report->meaning);
 	const bool is_busy = now->activity == ACTIVITY_BUSY;
@@ -107,75 +60,63 @@ static enum instance_activity activity_after(const struct report *report, struct
 	return activity;
 }
 
-/* From a report of an end take only the directory: another conversation may follow there, and the
- * move was not reported.  moves: it names the conversation that the run is in from now on. */
-static void note_activity(const struct instance *instance, const struct report *report, bool moves,
-			  struct report_news *ret_news)
+static void update_activity(const struct report *report, struct activity *now,
+			    struct report_news *ret_news)
+{
+	const enum instance_activity before = now->activity;
+	const enum instance_activity activity = advance_activity(report, now);
+	if (before != activity || !now->since)
+		now->since = clock_wall_us();
+	now->activity = activity;
+	now->is_suspended = false;
+	/* A reminder that it is idle says nothing of its last turn. */
+	const bool reminds = before == ACTIVITY_IDLE && activity == ACTIVITY_IDLE &&
+			     !(report->meaning & MEANS_START);
+	if (report->meaning & MEANS_FAILED)
+		activity_fail(now, report->failure, report->limited_until);
+	else if (!reminds)
+		activity_fail(now, NULL, 0);
+	*ret_news = (struct report_news){ before, activity, now->since };
+	now->is_seen = false;
+	const bool asks = activity == ACTIVITY_WAITING &&
+			  (report->kind ||
+			   !activity_may_be_at_prompt(report->agent, report->event));
+	/* The question itself is worth more than a notification that there is one. */
+	if (before != activity || activity != ACTIVITY_WAITING || (asks && !now->asks)) {
+		replace_string(&now->event, report->event);
+		now->asks = asks;
+	}
+}
+
+/* Write the activity file of the run.  announces: the conversation counts from its first turn on,
+ * at the latest.  A report of an end gives only its directory: another conversation may follow
+ * there, and that was not reported. */
+static void record_activity(const struct instance *instance, const struct report *report,
+			    bool announces, struct report_news *ret_news)
 {
 	const bool is_end = report->meaning & MEANS_END;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_activity struct activity now = { 0 };
 	cleanup_announced struct announced announced = { 0 };
-	/* A lock that cannot be had loses less than a wait. */
+	/* Without the lock a change can be lost, but the hook of an agent must not wait. */
 	if ((is_end && !report->cwd) || activityfile_lock(instance->run.directory, &lock, NULL) < 0)
 		return;
 	activity_read(instance->run.directory, &now);
 	announced_read(instance->run.directory, &announced);
 	if (report->cwd)
 		replace_string(&announced.directory, report->cwd);
-	if (!is_end) {
-		enum instance_activity activity = activity_after(report, &now);
-		const enum instance_activity before = now.activity;
-		if (before != activity || !now.since)
-			now.since = clock_wall_us();
-		now.activity = activity;
-		now.is_suspended = false;
-		/* A reminder that it is idle says nothing of its last turn. */
-		const bool reminds = before == ACTIVITY_IDLE && activity == ACTIVITY_IDLE &&
-				     !(report->meaning & MEANS_START);
-		if (report->meaning & MEANS_FAILED)
-			activity_fail(&now, report->failure, report->limited_until);
-		else if (!reminds)
-			activity_fail(&now, NULL, 0);
-		*ret_news = (struct report_news){ before, activity, now.since };
-		now.is_seen = false;
-		const bool asks = activity == ACTIVITY_WAITING &&
-				  (report->kind ||
-				   !activity_may_be_at_prompt(report->agent, report->event));
-		/* What it asks for a permission with comes before a mere notification of that. */
-		if (before != activity || activity != ACTIVITY_WAITING || (asks && !now.asks)) {
-			replace_string(&now.event, report->event);
-			now.asks = asks;
-		}
-		announced.prompts += report->meaning & MEANS_PROMPT ? 1 : 0;
-	}
-	if (moves)
+	if (!is_end)
+		update_activity(report, &now, ret_news);
+	if (!is_end && report->meaning & MEANS_PROMPT)
+		announced.prompts++;
+	if (announces)
 		replace_string(&announced.session_id, report->session_id);
 	(void)activityfile_write(instance->run.directory, &now, &announced, NULL);
 }
 
-/* The hint beside the manifest, for people and tests only. */
-static void write_sidecar(struct deck *deck, const struct store_lock *lock,
-			  const struct instance *instance)
-{
-	cleanup_close int fd = -1;
-	cleanup_free char *name = xasprintf("%s.sid", instance->id);
-	const char *id = instance->conversation.session_id;
-	if (id && fs_open_private_directory_at(store_state_directory(deck->store), "hooks", true,
-					       &fd, NULL) == 0)
-		(void)fs_replace_from(
-			store_lock_directory(lock), fd, name,
-			&(struct fs_content){ id, strlen(id), FS_VOLATILE, NULL, NULL }, NULL);
-}
+/* ---- may it speak, and does it switch? -------------------------------------------------------- */
 
-/* The conversation that the present attempt is known to run in, NULL while it is not.  Borrowed. */
-static const char *known_id(const struct instance *instance)
-{
-	const struct attempt *attempt = run_attempt(&instance->run);
-	return attempt ? attempt->session_id : NULL;
-}
-
-static bool is(const char *text, const char *other)
+static bool same_text(const char *text, const char *other)
 {
 	return text && other && streq(text, other);
 }
@@ -187,7 +128,7 @@ static bool is_id(const char *session_id, const char *other)
 
 /* Did the user go to another conversation inside the agent?  A fork of another process (claude's
  * background) is another agent's. */
-static bool moved_inside(const struct report *report)
+static bool user_switched(const struct report *report)
 {
 	return report->meaning & MEANS_START &&
 	       (streq(report->source, "clear") || streq(report->source, "resume") ||
@@ -202,29 +143,30 @@ static bool is_in_directory(const char *path, const char *directory)
 	return strncmp(path, directory, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
-static bool is_at_home(const struct instance *instance, const char *cwd)
+static bool is_in_session_directory(const struct instance *instance, const char *cwd)
 {
 	cleanup_announced struct announced last = { 0 };
-	cleanup_free char *real = NULL, *home = NULL;
+	cleanup_free char *real = NULL, *own = NULL;
 	const char *began = instance_transcript_directory(instance);
 	announced_read(instance->run.directory, &last);
-	if (is(last.directory, cwd))
+	if (same_text(last.directory, cwd))
 		return true;
-	/* What is not there any more is compared as it is written. */
+	/* A directory that is gone is compared as it is written. */
 	if (fs_real_directory(cwd, &real, NULL) != 0)
 		real = xstrdup(cwd);
-	if (fs_real_directory(began, &home, NULL) != 0)
-		home = xstrdup(began);
-	return is_in_directory(real, home) ||
+	if (fs_real_directory(began, &own, NULL) != 0)
+		own = xstrdup(began);
+	return is_in_directory(real, own) ||
 	       is_in_directory(real, instance_launch_directory(instance));
 }
 
-/* An attempt that failed had not reported; what it had to say may come when the next one runs
- * already. */
+/* Is the report of an earlier attempt?  The report of one that failed may come when the next one
+ * runs already. */
 static bool is_late(const struct instance *instance, const struct report *report)
 {
 	const struct run *run = &instance->run;
-	if (run->reported || !report->session_id || is_id(known_id(instance), report->session_id))
+	if (run->reported || !report->session_id ||
+	    is_id(report_attempt_id(instance), report->session_id))
 		return false;
 	for (size_t i = 0; i < run->attempt && i < run->attempt_count; i++)
 		if (is_id(run->attempts[i].session_id, report->session_id))
@@ -235,7 +177,7 @@ static bool is_late(const struct instance *instance, const struct report *report
 /* NULL: the report is the present run's own.  Else why it is not, static. */
 static const char *why_foreign(const struct instance *instance, const struct report *report)
 {
-	const char *id = report->session_id, *known = known_id(instance);
+	const char *id = report->session_id, *known = report_attempt_id(instance);
 	bool is_shared = is_id(instance->conversation.shared.session_id, id);
 	bool is_known = is_id(known, id) || is_id(instance->conversation.session_id, id) ||
 			is_shared;
@@ -244,18 +186,17 @@ static const char *why_foreign(const struct instance *instance, const struct rep
 	if (is_late(instance, report))
 		return "it comes from an attempt that failed";
 	if (report->agent->report_binds == BINDS_FIRST && id && known && !is_id(known, id) &&
-	    !is_shared && !moved_inside(report))
+	    !is_shared && !user_switched(report))
 		return "it is about another conversation";
 	if (!is_known && id && report->relation == SENDER_NESTED)
 		return "it comes from an agent started by the session's agent";
-	if (!is_known && report->cwd && !is_at_home(instance, report->cwd))
+	if (!is_known && report->cwd && !is_in_session_directory(instance, report->cwd))
 		return "it comes from another directory";
 	return NULL;
 }
 
-/* Has a start event said so that was not taken, since its hook was killed, or could not save it?
- * Others of a conversation that the run's agent never announced may come from an agent inside of
- * it. */
+/* Did a start event say this id, and its hook was killed before it could save it?  Only such an id
+ * is taken from a later event: another one may be that of a nested agent. */
 static bool was_announced(const struct instance *instance, const char *session_id)
 {
 	cleanup_announced struct announced last = { 0 };
@@ -263,11 +204,11 @@ static bool was_announced(const struct instance *instance, const char *session_i
 	return is_id(last.session_id, session_id);
 }
 
-/* May this start event say which conversation the run is in? */
-static bool may_move(const struct instance *instance, const struct report *report)
+/* Is the run in the report's conversation from this event on? */
+static bool switches_now(const struct instance *instance, const struct report *report)
 {
-	const char *known = known_id(instance);
-	if (moved_inside(report) || streq(report->source, "compact"))
+	const char *known = report_attempt_id(instance);
+	if (user_switched(report) || streq(report->source, "compact"))
 		return true;
 	/* The first start of a run whose id we did not give, or whose arguments a wrapper dropped;
 	 * and what we gave. */
@@ -275,22 +216,25 @@ static bool may_move(const struct instance *instance, const struct report *repor
 	       (!(report->meaning & MEANS_START) && was_announced(instance, report->session_id));
 }
 
-/* The session's own agent begins another conversation without saying why: it has executed itself in
- * place (claude's /tui), or the user has asked for one (codex's /new).  Nothing is in it yet, and
- * something may be in the present one: so it is announced, and its first turn moves the session. */
-static bool may_announce(const struct instance *instance, const struct report *report)
+/* Is the run in that conversation now, or from its first turn on?  The session's own agent may begin
+ * another one without saying why: it has executed itself in place (claude's /tui), or the user has
+ * asked for one (codex's /new).  Nothing is in it yet, and something may be in the present one. */
+static bool will_switch(const struct instance *instance, const struct report *report)
 {
-	return may_move(instance, report) || report->relation == SENDER_AGENT;
+	return switches_now(instance, report) || report->relation == SENDER_AGENT;
 }
 
-/* A conversation in the place of one that could not be resumed: it counts from its first turn on. */
-static bool is_provisional(const struct instance *instance, const char *session_id)
+/* Is it the new conversation of an attempt that could not resume?  It counts from its first turn
+ * on. */
+static bool replaces_failed_resume(const struct instance *instance, const char *session_id)
 {
 	const struct attempt *attempt = run_attempt(&instance->run);
 	return attempt && (attempt->rung == RUNG_FRESH || attempt->rung == RUNG_LAUNCH) &&
 	       instance->conversation.session_id && attempt->reason == REASON_RESUME_FAILED &&
 	       is_id(attempt->session_id, session_id);
 }
+
+/* ---- what it changes --------------------------------------------------------------------------- */
 
 static void set_id(struct instance *instance, const struct agent *agent, const char *session_id,
 		   enum session_origin origin)
@@ -305,8 +249,9 @@ static void set_id(struct instance *instance, const struct agent *agent, const c
 	strvec_push_all(&instance->resume_argv, &argv);
 }
 
-/* The run's id is what it was given, or what it said first. */
-static bool learn(struct instance *instance, const struct agent *agent, const struct report *report)
+/* The attempt's id is the one that it was given, or that it said first.  True: it has changed. */
+static bool learn_attempt_id(struct instance *instance, const struct agent *agent,
+			     const struct report *report)
 {
 	struct run *run = &instance->run;
 	struct attempt *attempt = run_attempt(run) ? &run->attempts[run->attempt] : NULL;
@@ -317,13 +262,13 @@ static bool learn(struct instance *instance, const struct agent *agent, const st
 	return true;
 }
 
-/* The owner keeps its conversation, and this instance its id: that the agent has gone there is only
- * noted. */
-static bool share(struct instance *instance, const struct report *report)
+/* The agent has gone to a conversation of another session.  The owner keeps it, and this instance
+ * keeps its own id.  True: that is news. */
+static bool note_visit(struct instance *instance, const struct report *report)
 {
 	struct shared_conversation *shared = &instance->conversation.shared;
 	const struct shared_conversation *owned = &report->owned;
-	if (is_id(shared->session_id, owned->session_id) && is(shared->owner, owned->owner))
+	if (is_id(shared->session_id, owned->session_id) && same_text(shared->owner, owned->owner))
 		return false;
 	shared_conversation_clear(shared);
 	*shared = (struct shared_conversation){
@@ -352,7 +297,9 @@ static bool note_reporter_later(struct run *run, const struct report *report)
 	return true;
 }
 
-/* The agent is up, and says what conversation it is in. */
+/* The agent is up, and says what conversation it is in.  True: the manifest must be saved.  The
+ * order matters: resume_note_reported() looks at the attempt's id, and note_reporter() ends its
+ * first report. */
 static bool take_id(struct instance *instance, const struct agent *agent,
 		    const struct report *report)
 {
@@ -360,10 +307,10 @@ static bool take_id(struct instance *instance, const struct agent *agent,
 	const char *id = report->session_id;
 	bool changed = !instance->run.reported;
 	bool other = id && !is_id(conversation->session_id, id);
-	bool given = is_id(known_id(instance), id) && agent->assign.count;
+	bool given = is_id(report_attempt_id(instance), id) && agent->assign.count;
 
-	if (other && !may_move(instance, report)) {
-		if (may_announce(instance, report))
+	if (other && !switches_now(instance, report)) {
+		if (will_switch(instance, report))
 			log_info("conversation %s counts from its first turn on: source=%s", id,
 				 report->source);
 		else
@@ -373,13 +320,13 @@ static bool take_id(struct instance *instance, const struct agent *agent,
 	}
 	if (report->owned.session_id) {
 		note_reporter(&instance->run, report);
-		return share(instance, report) || changed;
+		return note_visit(instance, report) || changed;
 	}
 	if (!instance->run.reported && id)
 		changed |= resume_note_reported(agent, instance, id);
-	changed |= learn(instance, agent, report);
+	changed |= learn_attempt_id(instance, agent, report);
 	note_reporter(&instance->run, report);
-	if (other && is_provisional(instance, id) && !streq(report->source, "clear"))
+	if (other && replaces_failed_resume(instance, id) && !streq(report->source, "clear"))
 		return changed;
 	if (other)
 		set_id(instance, agent, id, given ? ORIGIN_MINTED : ORIGIN_REPORTED);
@@ -387,24 +334,38 @@ static bool take_id(struct instance *instance, const struct agent *agent,
 	return changed || other;
 }
 
-/* Some versions name, at their start, a file that they do not write to. */
+/* Is the path the better one?  Some versions name, at their start, a file that they do not write
+ * to. */
 static bool names_better(const char *known, const char *path)
 {
-	return path && !is(known, path) &&
+	return path && !same_text(known, path) &&
 	       !(known && access(known, F_OK) == 0 && access(path, F_OK) < 0);
 }
 
-/* Does the report change what must last?  Then the manifest is saved. */
-static bool apply(struct instance *instance, const struct report *report)
+/* Does the report say which conversation the run is in? */
+static bool says_conversation(const struct instance *instance, const struct report *report)
+{
+	const char *id = report->session_id;
+	if (report->meaning & MEANS_START)
+		return true;
+	if (!id)
+		return false;
+	return report->agent->report_binds == BINDS_FIRST ||
+	       (report->meaning & (MEANS_PROMPT | MEANS_TURN) &&
+		!is_id(instance->conversation.session_id, id) && was_announced(instance, id));
+}
+
+/* Change the instance as the report says.  True: it has changed, and must be saved. */
+static bool apply_report(struct instance *instance, const struct report *report)
 {
 	const struct agent *agent = report->agent;
 	struct conversation *conversation = &instance->conversation;
 	const char *id = report->session_id;
 	bool is_turn = report->meaning & (MEANS_PROMPT | MEANS_TURN), changed = false;
-	if (report->meaning & MEANS_START || (agent->report_binds == BINDS_FIRST && id) ||
-	    (is_turn && id && !is_id(conversation->session_id, id) && was_announced(instance, id)))
+	if (says_conversation(instance, report))
 		changed = take_id(instance, agent, report);
-	if (is_turn && is_provisional(instance, id) && !is_id(conversation->session_id, id)) {
+	if (is_turn && replaces_failed_resume(instance, id) &&
+	    !is_id(conversation->session_id, id)) {
 		set_id(instance, agent, id, agent->assign.count ? ORIGIN_MINTED : ORIGIN_REPORTED);
 		changed = true;
 	}
@@ -412,7 +373,7 @@ static bool apply(struct instance *instance, const struct report *report)
 		return changed;
 	changed |= note_reporter_later(&instance->run, report);
 	/* The agent's files bear the id as the agent writes it. */
-	if (!is(conversation->session_id, id)) {
+	if (!same_text(conversation->session_id, id)) {
 		set_id(instance, agent, id, conversation->origin);
 		changed = true;
 	}
@@ -420,8 +381,7 @@ static bool apply(struct instance *instance, const struct report *report)
 		shared_conversation_clear(&conversation->shared);
 		changed = true;
 	}
-	/* The one before its first turn: the agent may have made its own directory, and no
-	 * transcript yet. */
+	/* Before its first turn the agent may have made its own directory, and no transcript. */
 	changed |= location_learn(instance, agent, report->transcript_path, report->cwd);
 	if (is_turn && !conversation->first_turn_seen)
 		changed = conversation->first_turn_seen = true;
@@ -432,109 +392,7 @@ static bool apply(struct instance *instance, const struct report *report)
 	return changed;
 }
 
-/* Where the entry has no such member: NULL. */
-static const char *member(struct json_object *object, const char *key)
-{
-	return key ? json_get_string(object, key, NULL) : NULL;
-}
-
-static const char *absolute(const char *path)
-{
-	return path && *path == '/' ? path : NULL;
-}
-
-/* Agents that we tell the place or the name of their conversation may call it otherwise among
- * themselves; what those say, and those that name nothing, is about the conversation of the run. */
-static bool names_conversations(const struct agent *agent)
-{
-	return agent->id_key && (agent->id_kind == ID_UUID || agent->id_kind == ID_ANY);
-}
-
-/* Some agents report the start of a fork under the id of its parent, and name the fork from its
- * first turn on. */
-static bool is_start_of_fork(const struct instance *instance, const struct report *report)
-{
-	const struct conversation *conversation = &instance->conversation;
-	const struct attempt *attempt = run_attempt(&instance->run);
-	return report->meaning & MEANS_START && attempt && attempt->reason == REASON_FORKED &&
-	       !conversation->first_turn_seen &&
-	       is_id(conversation->forked_from, report->session_id);
-}
-
-/* An agent in a container can report any path, also one of another conversation of the user. */
-static bool is_in_reach(const struct instance *instance, const char *path)
-{
-	const char *home = place_home(instance);
-	return !home || (path_is_below(path, home) && !strstr(path, "/../"));
-}
-
-/* claude's word for a conversation that is too long is that for any request that is refused, and
- * its word for a usage limit is that for any request that came too soon. */
-static const char *failure_of(struct json_object *object, const struct agent *agent,
-			      int64_t *ret_limited_until)
-{
-	const char *text = member(object, agent->failure_text_key);
-	*ret_limited_until = 0;
-	if (text && limit_announced(agent, text, clock_wall_us(), ret_limited_until))
-		return FAILURE_LIMIT;
-	return text && display_fits(&agent->context_full, text)
-		       ? "context_full"
-		       : member(object, agent->failure_key);
-}
-
-static bool has_tasks(struct json_object *object, const struct agent *agent)
-{
-	struct json_object *tasks = NULL;
-	if (!agent->tasks_key || !json_object_object_get_ex(object, agent->tasks_key, &tasks) ||
-	    !json_object_is_type(tasks, json_type_array))
-		return false;
-	for (size_t i = 0; i < json_object_array_length(tasks); i++) {
-		struct json_object *task = json_object_array_get_idx(tasks, i);
-		if (json_object_is_type(task, json_type_object) &&
-		    strvec_contains(&agent->tasks, json_get_string(task, "type", "")))
-			return true;
-	}
-	return false;
-}
-
-static int decode(struct json_object *object, const struct instance *instance,
-		  const struct agent *agent, struct report *ret, struct error *err)
-{
-	int64_t limited_until;
-	const char *failure = failure_of(object, agent, &limited_until);
-	struct report report = {
-		.agent = agent,
-		.event = member(object, agent->event_key),
-		.failure = failure,
-		.limited_until = limited_until,
-		.has_tasks = has_tasks(object, agent),
-		.session_id = member(object, agent->id_key),
-		.transcript_path = absolute(member(object, agent->transcript_key)),
-		.source = or_empty(member(object, agent->source_key)),
-		.cwd = absolute(member(object, agent->cwd_key)),
-	};
-	if (report.transcript_path && !is_in_reach(instance, report.transcript_path))
-		report.transcript_path = NULL;
-	if (!report.event)
-		return error_set(err, ERROR_CORRUPT, "the report has no %s",
-				 agent->event_key ? agent->event_key
-						  : "event listed in the agent's entry");
-	if (!names_conversations(agent))
-		report.session_id = known_id(instance);
-	else if (report.session_id &&
-		 !(agent->id_kind == ID_UUID ? naming_is_uuid(report.session_id)
-					     : naming_is_session_id(report.session_id)))
-		return error_set(err, ERROR_CORRUPT, "the report's %s is not a valid id",
-				 agent->id_key);
-	report.kind = member(object, agent->kind_key);
-	report.meaning = meaning_of(agent, report.event, report.kind);
-	if (is_start_of_fork(instance, &report)) {
-		report.session_id = known_id(instance);
-		report.transcript_path = NULL;
-	}
-	*ret = report;
-	return 0;
-}
+/* ---- one report -------------------------------------------------------------------------------- */
 
 static bool is_from_run(struct deck *deck, const struct instance *instance,
 			const struct sender *sender)
@@ -572,9 +430,9 @@ struct incoming {
 	struct report_news *news;
 };
 
-/* The report as this instance sees it: 0, or REPORT_FOREIGN.  lock: see find_owner(). */
-static int judge(const struct incoming *incoming, const struct instance *instance,
-		 struct fs_lock *lock, struct report *ret, struct error *err)
+/* The report as this instance sees it, without whose conversation it names: 0, or REPORT_FOREIGN. */
+static int judge_report(const struct incoming *incoming, const struct instance *instance,
+			struct report *ret, struct error *err)
 {
 	struct sender sender = *incoming->sender;
 	const struct agent *agent;
@@ -584,10 +442,9 @@ static int judge(const struct incoming *incoming, const struct instance *instanc
 	}
 	log_set_run(instance->run.id);
 	if (deck_agent(incoming->deck, instance->agent, &agent, err) < 0 ||
-	    decode(incoming->object, instance, agent, ret, err) < 0)
+	    report_decode(incoming->object, instance, agent, ret, err) < 0)
 		return -1;
-	/* Here, since this manifest is the one that the report changes: an older one may not name
-	 * the server yet. */
+	/* Only this manifest, which the report changes, surely names the server. */
 	if (sender.run)
 		sender_find_outside(&sender, &instance->run);
 	ret->relation = sender_relation(&sender, &instance->run);
@@ -595,15 +452,16 @@ static int judge(const struct incoming *incoming, const struct instance *instanc
 		ret->process = sender.processes[0];
 	const char *why = why_foreign(instance, ret);
 	if (!why)
-		return find_owner(incoming->deck, instance, lock, ret, err);
+		return 0;
 	log_warning("report %s of %s ignored: %s", ret->event, or_empty(ret->session_id), why);
 	return REPORT_FOREIGN;
 }
 
-/* A look without the lock: most reports change nothing that lasts, and a command that ends this
- * agent holds the lock while it waits for the end.  True when the manifest must be changed. */
-static int look(const struct incoming *incoming, const char *base, bool *ret_change,
-		struct error *err)
+/* Write the activity file, and apply the report to a copy.  *ret_change: the copy differs, so
+ * take_locked() must do the same to the manifest.  Without the lock of the session: most reports
+ * change nothing that lasts, and a command that ends this agent holds the lock meanwhile. */
+static int record_and_check(const struct incoming *incoming, const char *base, bool *ret_change,
+			    struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_report struct report report = { 0 };
@@ -615,18 +473,34 @@ static int look(const struct incoming *incoming, const char *base, bool *ret_cha
 		return REPORT_FOREIGN;
 	}
 	log_set_instance(instance->id);
-	r = judge(incoming, instance, NULL, &report, err);
+	r = judge_report(incoming, instance, &report, err);
+	if (r == 0)
+		r = find_owner(incoming->deck, instance, NULL, &report, err);
 	if (r != 0 || !report.meaning)
 		return r;
 	const bool is_end = report.meaning & MEANS_END;
-	note_activity(instance, &report,
-		      !is_end && report.meaning & MEANS_START && report.session_id &&
-			      may_announce(instance, &report),
-		      incoming->news);
-	/* An end changes nothing, and who ends the run holds the lock and waits for the agent,
-	 * which waits for this hook. */
-	*ret_change = !is_end && apply(instance, &report);
+	record_activity(instance, &report,
+			!is_end && report.meaning & MEANS_START && report.session_id &&
+				will_switch(instance, &report),
+			incoming->news);
+	/* An end changes nothing, and must not wait for the lock: the command that ends the run
+	 * holds it and waits for the agent, which waits for this hook. */
+	*ret_change = !is_end && apply_report(instance, &report);
 	return 0;
+}
+
+/* The hint beside the manifest, for people and tests only. */
+static void write_sidecar(struct deck *deck, const struct store_lock *lock,
+			  const struct instance *instance)
+{
+	cleanup_close int fd = -1;
+	cleanup_free char *name = xasprintf("%s.sid", instance->id);
+	const char *id = instance->conversation.session_id;
+	if (id && fs_open_private_directory_at(store_state_directory(deck->store), "hooks", true,
+					       &fd, NULL) == 0)
+		(void)fs_replace_from(
+			store_lock_directory(lock), fd, name,
+			&(struct fs_content){ id, strlen(id), FS_VOLATILE, NULL, NULL }, NULL);
 }
 
 static int take_locked(const struct incoming *incoming, struct store_lock *lock, struct error *err)
@@ -638,15 +512,17 @@ static int take_locked(const struct incoming *incoming, struct store_lock *lock,
 	if (r != 0)
 		return r < 0 ? -1 : REPORT_FOREIGN;
 	/* The run may have ended while we waited, or its attempt. */
-	r = judge(incoming, instance, &conversations, &report, err);
+	r = judge_report(incoming, instance, &report, err);
+	if (r == 0)
+		r = find_owner(incoming->deck, instance, &conversations, &report, err);
 	if (r != 0)
 		return r;
 	cleanup_free char *before = xstrdup_or_null(instance->conversation.session_id);
 	cleanup_free char *shared = xstrdup_or_null(instance->conversation.shared.session_id);
 	cleanup_free char *place = xstrdup(instance_launch_directory(instance));
-	if (!apply(instance, &report))
+	if (!apply_report(instance, &report))
 		return 0;
-	/* First: who waits for the manifest to say so finds nothing changing behind it. */
+	/* Before the manifest: a reader that waits for the manifest finds both. */
 	write_sidecar(incoming->deck, lock, instance);
 	if (store_save(lock, instance, err) < 0)
 		return -1;
@@ -681,7 +557,7 @@ int report_take(const struct report_parcel *parcel, struct report_news *ret_news
 	const struct incoming incoming = {
 		.deck = parcel->deck, .sender = parcel->sender, .object = object, .news = ret_news
 	};
-	int r = look(&incoming, base, &change, err);
+	int r = record_and_check(&incoming, base, &change, err);
 	if (r != 0 || !change)
 		return r;
 	r = store_lock(parcel->deck->store, base, clock_ms() + REPORT_TIMEOUT_MS, &lock, err);
@@ -695,8 +571,8 @@ int report_take(const struct report_parcel *parcel, struct report_news *ret_news
 /* ---- what the agent notes for itself ----------------------------------------------------------- */
 
 /* The note that the run's agent left, if it names a conversation that no report has named. */
-static int read_note(const struct instance *instance, const struct agent *agent,
-		     struct holder_note *ret, struct process_id *ret_process)
+static int read_agent_note(const struct instance *instance, const struct agent *agent,
+			   struct holder_note *ret, struct process_id *ret_process)
 {
 	const struct conversation *conversation = &instance->conversation;
 	const struct process_id processes[] = { instance->run.reporter, instance->run.pane };
@@ -711,7 +587,7 @@ static int read_note(const struct instance *instance, const struct agent *agent,
 	const char *id = note.session_id;
 	/* A report has said that the agent has left an earlier one. */
 	if (!id || !resume_takes_id(agent, id) || is_id(conversation->session_id, id) ||
-	    is_id(conversation->shared.session_id, id) || is_id(known_id(instance), id) ||
+	    is_id(conversation->shared.session_id, id) || is_id(report_attempt_id(instance), id) ||
 	    naming_has_session_id(&conversation->previous, id))
 		return HOLDER_NONE;
 	*ret = note;
@@ -729,12 +605,13 @@ int report_take_note(struct deck *deck, struct instance *instance, const struct 
 						.event = "note",
 						.source = "resume",
 						.relation = SENDER_AGENT };
-	if (read_note(instance, agent, &note, &report.process) != 0)
+	if (read_agent_note(instance, agent, &note, &report.process) != 0)
 		return 0;
 	report.session_id = note.session_id;
-	report.cwd = absolute(note.directory);
-	const char *why = is_start_of_fork(instance, &report) ? "it is that of the fork's parent"
-							      : why_foreign(instance, &report);
+	report.cwd = report_absolute(note.directory);
+	const char *why = report_is_start_of_fork(instance, &report)
+				  ? "it is that of the fork's parent"
+				  : why_foreign(instance, &report);
 	const int r = why ? 0 : location_find(instance, note.session_id, &found, err);
 	if (r < 0)
 		return -1;
@@ -750,7 +627,7 @@ int report_take_note(struct deck *deck, struct instance *instance, const struct 
 	if (find_owner(deck, instance, lock, &report, err) < 0)
 		return -1;
 	cleanup_free char *before = xstrdup_or_null(instance->conversation.session_id);
-	if (!apply(instance, &report))
+	if (!apply_report(instance, &report))
 		return 0;
 	if (lock)
 		log_info("%s: %s -> %s source=note",
