@@ -86,7 +86,7 @@ static void settle(struct desk *desk, struct instance *instance, enum transcript
 {
 	enum transcript_fact fact = TRANSCRIPT_UNKNOWN;
 	struct error err = { 0 };
-	if (conversation_settle(&desk->deck, instance, desk->claude, &fact, &err) != 0)
+	if (conversation_choose_and_log(&desk->deck, instance, desk->claude, &fact, &err) != 0)
 		fail_msg("%s", or_empty(err.message));
 	assert_int_equal(fact, expected);
 }
@@ -126,7 +126,8 @@ static void a_transcript_is_absent_empty_or_has_turns(void **state)
 	write_transcript(desk, desk->home, MINE, true);
 	settle(desk, instance, TRANSCRIPT_TURNS);
 	enum transcript_fact fact = TRANSCRIPT_EMPTY;
-	assert_int_equal(conversation_settle(&desk->deck, instance, desk->shell, &fact, NULL), 0);
+	assert_int_equal(
+		conversation_choose_and_log(&desk->deck, instance, desk->shell, &fact, NULL), 0);
 	assert_int_equal(fact, TRANSCRIPT_UNKNOWN);
 }
 

@@ -9,26 +9,30 @@
 #include "engine/deck/deck.h"
 #include "model/plan/resume.h"
 
-/* Before a start of an instance whose last run was in another instance's conversation: when that
- * has no owner any more, it becomes this one's; else the mark stays, for the plan to tell its user.
- * *lock is held afterwards (owner_lock()). */
-int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
-			       struct error *err);
+/* Before a start of an instance whose last run was in another instance's conversation
+ * (conversation.shared).  Without an owner, that conversation becomes this instance's.  Else the
+ * plan tells the user, and the instance returns to its own.  *lock is held afterwards
+ * (owner_lock()).
+ *
+ * These functions change the instance in memory.  After -1, do not save it. */
+int conversation_reclaim_and_log(struct deck *deck, struct instance *instance, struct fs_lock *lock,
+				 struct error *err);
 
-/* Like conversation_settle_shared(), but in memory, for a look: without the lock, and the log says
- * nothing. */
-int conversation_look_shared(struct deck *deck, struct instance *instance, struct error *err);
+/* As conversation_reclaim_and_log(), to see what a start would do: no lock, no word in the log. */
+int conversation_reclaim(struct deck *deck, struct instance *instance, struct error *err);
 
-/* Settle the conversation's id before a start: keep the stored one; else adopt what the user's argv
+/* Choose the conversation's id before a start: keep the stored one; else adopt what the user's argv
  * carries; else, for an agent whose transcripts we know, the newest transcript of this directory
  * that no other instance owns (REQ-7); else leave it empty, for the plan to mint one.
  * *ret_fact tells what is known of its transcript. */
-int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
-			enum transcript_fact *ret_fact, struct error *err);
+int conversation_choose_and_log(struct deck *deck, struct instance *instance,
+				const struct agent *agent, enum transcript_fact *ret_fact,
+				struct error *err);
 
-/* Like conversation_settle(), but in memory, for a look: the log says nothing. */
-int conversation_look(struct deck *deck, struct instance *instance, const struct agent *agent,
-		      enum transcript_fact *ret_fact, struct error *err);
+/* As conversation_choose_and_log(), to see what a start would do: makes no fork, no word in the
+ * log. */
+int conversation_choose(struct deck *deck, struct instance *instance, const struct agent *agent,
+			enum transcript_fact *ret_fact, struct error *err);
 
 /* The newest transcript with turns of the instance's directory and home that no other instance of
  * any profile owns. TRANSCRIPT_NONE: there is none, or the agent's transcripts cannot be looked at.

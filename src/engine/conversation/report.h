@@ -65,7 +65,7 @@ int report_take(const struct report_parcel *parcel, struct report_news *ret_news
  * or, when it has been killed, was in.  It is followed as a report of /resume would be: the report
  * may have been lost, or the agent makes none.  Only to a conversation in which something was said,
  * and only outside of containers.  REPORT_FOLLOWED: the instance was changed, and is not saved.
- * lock: as for conversation_settle_shared(); NULL for a look. */
+ * lock: as for conversation_reclaim_and_log(); NULL for a look. */
 enum { REPORT_FOLLOWED = 1 };
 int report_take_note(struct deck *deck, struct instance *instance, const struct agent *agent,
 		     struct fs_lock *lock, struct error *err);

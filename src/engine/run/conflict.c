@@ -73,8 +73,8 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 		return -1;
 	ret->can_fork = lifecycle_check_fork(instance, operation->agent, NULL) == 0;
 	if (report_take_note(deck, instance, operation->agent, NULL, err) < 0 ||
-	    conversation_look_shared(deck, instance, err) < 0 ||
-	    conversation_look(deck, instance, operation->agent, &fact, err) < 0)
+	    conversation_reclaim(deck, instance, err) < 0 ||
+	    conversation_choose(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;
 	if (wish == START_FRESH)
 		location_forget_missing(instance);

@@ -79,7 +79,7 @@ static bool is_resumable(struct operation *operation)
 		return false;
 	if (lifecycle_check_move(operation, &why) < 0 ||
 	    lifecycle_check_before_end(operation, &why) < 0 ||
-	    conversation_look(deck, instance, operation->agent, &fact, &why) < 0 ||
+	    conversation_choose(deck, instance, operation->agent, &fact, &why) < 0 ||
 	    conversation_foretell(deck, instance, operation->agent, &why) < 0) {
 		log_info("does not sleep: %s", why.message);
 		return false;

@@ -297,8 +297,8 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 	    setup_run(deck, operation->lock, instance, err) < 0 ||
 	    set_up_inside(operation, order, err) < 0 ||
 	    report_take_note(deck, instance, operation->agent, &claim, err) < 0 ||
-	    conversation_settle_shared(deck, instance, &claim, err) < 0 ||
-	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
+	    conversation_reclaim_and_log(deck, instance, &claim, err) < 0 ||
+	    conversation_choose_and_log(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;
 	if (wish == START_FRESH)
 		location_forget_missing(instance);
