@@ -397,6 +397,21 @@ static void an_agent_or_a_group_is_shown_alone(void **state UNUSED)
 	assert_null(list_only(list, ONLY_AGENT));
 }
 
+static void a_question_comes_before_an_older_wait(void **state UNUSED)
+{
+	static const struct row rows[] = { { "a", NULL, DOING_WAITING, 10 },
+					   { "b", NULL, DOING_ASKS, 30 },
+					   { "c", NULL, DOING_ASKS, 20 } };
+	struct item *items[ARRAY_SIZE(rows)];
+	cleanup_list struct list *list = make(rows, ARRAY_SIZE(rows), items);
+	(void)list_select(list, items[0]);
+	assert_ptr_equal(list_first_waiting(list), items[2]);
+	assert_ptr_equal(list_next_waiting(list, false), items[2]);
+	assert_ptr_equal(list_next_waiting(list, false), items[1]);
+	assert_ptr_equal(list_next_waiting(list, false), items[0]);
+	assert_ptr_equal(list_next_waiting(list, true), items[1]);
+}
+
 static void next_waiting_goes_round_by_age(void **state UNUSED)
 {
 	struct item *items[USUAL];
@@ -820,6 +835,7 @@ int main(void)
 		cmocka_unit_test(scopes_show_a_part),
 		cmocka_unit_test(the_greatest_come_first),
 		cmocka_unit_test(an_agent_or_a_group_is_shown_alone),
+		cmocka_unit_test(a_question_comes_before_an_older_wait),
 		cmocka_unit_test(next_waiting_goes_round_by_age),
 		cmocka_unit_test(those_that_need_the_user_are_above_all),
 		cmocka_unit_test(what_rests_is_folded_where_not_all_fits),

@@ -4,6 +4,7 @@
 #include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
 #include "engine/roster/lost.h"
+#include "engine/roster/next.h"
 #include "engine/roster/roster.h"
 #include "model/plan/restart.h"
 
@@ -340,6 +341,38 @@ static void what_changes_nothing_is_an_event_all_the_same(void **state)
 	expect(place, "one error -: its tmux server was killed");
 }
 
+/* A question comes before an older wait. */
+static void the_next_that_waits_is_by_need_and_then_by_time(void **state)
+{
+	static const struct {
+		const char *id;
+		bool asks;
+		int64_t since;
+	} rows[] = { { "00000001", false, 100 },
+		     { "00000002", true, 300 },
+		     { "00000003", true, 200 } };
+	struct scene *place = *state;
+	pid_t servers[ARRAY_SIZE(rows)];
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		servers[i] = make_running(place, rows[i].id, rows[i].id);
+		cleanup_free char *directory = run_directory(place, rows[i].id);
+		const struct activity activity = { .activity = ACTIVITY_WAITING,
+						   .asks = rows[i].asks,
+						   .since = rows[i].since * 1000000 };
+		assert_int_equal(activityfile_write(directory, &activity, &(struct announced){ 0 },
+						    NULL),
+				 0);
+	}
+	open_roster(place, &own);
+	const struct roster *roster = place->roster;
+	assert_string_equal(roster_next_waiting(roster, NULL)->row.id, "00000003");
+	assert_string_equal(roster_next_waiting(roster, "00000003")->row.id, "00000002");
+	assert_string_equal(roster_next_waiting(roster, "00000002")->row.id, "00000001");
+	assert_string_equal(roster_next_waiting(roster, "00000001")->row.id, "00000003");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		end_server(servers[i]);
+}
+
 /* The server is there without its agent: tmux may have missed the end. */
 static void a_server_without_its_agent_is_made_to_look(void **state)
 {
@@ -566,6 +599,7 @@ static void what_a_replaced_profile_held_is_removed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PLACE_TEST(the_next_that_waits_is_by_need_and_then_by_time),
 		PLACE_TEST(only_what_differs_is_a_change),
 		PLACE_TEST(sessions_and_profiles_are_kept_apart),
 		PLACE_TEST(a_new_title_is_a_change_and_a_new_time_is_none),

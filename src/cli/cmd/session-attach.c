@@ -19,7 +19,7 @@ struct options {
 
 static const struct command_option options[] = {
 	{ 'r', "read-only", NULL, "look, and let no key through", TO_FLAG(read_only) },
-	{ 'n', "next", NULL, "the session that waits longest for an answer", TO_FLAG(next) },
+	{ 'n', "next", NULL, "the session that needs you first", TO_FLAG(next) },
 	{ 0, "no-start", NULL, "do not start a session that does not run", TO_FLAG(no_start) },
 	{ 0, "refuse-nested", NULL, "refuse inside another tmux", TO_FLAG(refuse_nested) },
 	{ 0, "asked", NULL, "start it without a question: its user has answered (the deck)",

@@ -8,7 +8,7 @@
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/hosts/hosts.h"
-#include "model/session/naming.h"
+#include "model/session/facts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,10 +77,10 @@ struct fleet {
 	bool asks_json; /* what the hosts print */
 	int signal;     /* that ends us; 0: none */
 	const struct member *first;
-	/* FORM_NEXT: who waits longest */
+	/* FORM_NEXT: who waits first */
 	const struct member *next;
 	char *next_id;
-	int64_t next_age_us;
+	struct attention attention; /* its own */
 };
 
 static void fleet_end(struct fleet *fleet)
@@ -236,21 +236,24 @@ static void show_doubtful(struct fleet *fleet)
 		table_print(table);
 }
 
-/* Ages are by the clock of each host. */
+/* Times are by the clock of each host. */
 static void choose_next(struct fleet *fleet, const struct member *member, struct json_object *rows)
 {
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct facts facts;
 		struct json_object *row = json_object_array_get_idx(rows, i);
-		const char *id = json_get_string(row, "id", "");
-		const int64_t since = clock_parse(json_get_string(row, "since_at", ""));
 		const int64_t there = clock_parse(json_get_string(row, "via_now_at", ""));
-		const int64_t age = since < 0 ? 0 : (there < 0 ? clock_wall_us() : there) - since;
-		if (!naming_is_id(id) || !streq(json_get_string(row, "activity", ""), "waiting") ||
-		    (fleet->next && age <= fleet->next_age_us))
+		if (!facts_read(row, &facts) || !doing_waits(facts.doing))
+			continue;
+		struct attention one = { facts.doing, facts.marks, facts.since_us, facts.key.id };
+		if (one.since_us && there >= 0)
+			one.since_us += clock_wall_us() - there;
+		if (fleet->next && attention_compare(&fleet->attention, &one) <= 0)
 			continue;
 		fleet->next = member;
-		fleet->next_age_us = age;
-		replace_string(&fleet->next_id, id);
+		replace_string(&fleet->next_id, one.id);
+		fleet->attention = one;
+		fleet->attention.id = fleet->next_id;
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/roster/next.h"
 
-#include <string.h>
+#include "engine/roster/facts.h"
 
 static bool waits(const struct roster_entry *entry)
 {
@@ -10,9 +10,8 @@ static bool waits(const struct roster_entry *entry)
 
 static bool is_before(const struct roster_entry *a, const struct roster_entry *b)
 {
-	if (a->view.activity_since != b->view.activity_since)
-		return a->view.activity_since < b->view.activity_since;
-	return strcmp(a->row.id, b->row.id) < 0;
+	const struct attention left = facts_attention(a), right = facts_attention(b);
+	return attention_compare(&left, &right) < 0;
 }
 
 const struct roster_entry *roster_next_waiting(const struct roster *roster, const char *id)

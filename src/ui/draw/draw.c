@@ -189,12 +189,12 @@ static void draw_told(const char *text, size_t row, enum tone tone)
 	}
 }
 
-/* The place of a waiting session among all of these, the longest first. */
+/* The place of a waiting session among all of these, by need. */
 static size_t place_in_line(struct list *list, const struct item *item)
 {
 	size_t place = 1;
 	for (size_t i = 0; i < list_count(list); i++)
-		place += item_waits(list_at(list, i)) && list_waits_longer(list_at(list, i), item);
+		place += item_waits(list_at(list, i)) && item_is_before(list_at(list, i), item);
 	return place;
 }
 
@@ -233,7 +233,7 @@ static void draw_need(const struct ui *ui, size_t row, int64_t now_us)
 		return;
 	}
 	if (waiting && (!item || (!doing_waits(item->doing) && !*item->reason)))
-		item = list_longest_waiting(ui->list);
+		item = list_first_waiting(ui->list);
 	if (!item)
 		return;
 	if (item->doing == DOING_ERROR && *item->reason) {

@@ -50,11 +50,9 @@ void items_sort_by_need(struct item **items, size_t count)
 	qsort(items, count, sizeof(struct item *), compare_attention);
 }
 
-bool list_waits_longer(const struct item *a, const struct item *b)
+bool item_is_before(const struct item *a, const struct item *b)
 {
-	const int64_t left = a->since_us ? a->since_us : INT64_MAX;
-	const int64_t right = b->since_us ? b->since_us : INT64_MAX;
-	return left != right ? left < right : strcmp(a->id, b->id) < 0;
+	return compare_attention(&a, &b) < 0;
 }
 
 /* A group comes before those below it: "a", "a/b", "a-b". */

@@ -333,20 +333,19 @@ bool list_select(struct list *list, struct item *item)
 	return true;
 }
 
-struct item *list_longest_waiting(const struct list *list)
+struct item *list_first_waiting(const struct list *list)
 {
-	struct item *longest = NULL;
+	struct item *first = NULL;
 	for (size_t i = 0; i < list->count; i++)
-		if (item_waits(list->items[i]) &&
-		    (!longest || list_waits_longer(list->items[i], longest)))
-			longest = list->items[i];
-	return longest;
+		if (item_waits(list->items[i]) && (!first || item_is_before(list->items[i], first)))
+			first = list->items[i];
+	return first;
 }
 
 /* Does a come before b in the order of n (is_back: of N)? */
 static bool comes_before(const struct item *a, const struct item *b, bool is_back)
 {
-	return is_back ? list_waits_longer(b, a) : list_waits_longer(a, b);
+	return is_back ? item_is_before(b, a) : item_is_before(a, b);
 }
 
 struct item *list_next_waiting(struct list *list, bool is_back)

@@ -55,6 +55,7 @@ struct item {
 bool item_needs_user(const struct item *item);
 /* As attention_compare() has it. */
 void items_sort_by_need(struct item **items, size_t count);
+bool item_is_before(const struct item *a, const struct item *b);
 
 enum line_kind {
 	LINE_GROUP,
@@ -157,8 +158,6 @@ size_t list_count(const struct list *list);
 size_t list_count_of(const struct list *list, size_t host);
 /* In any order. */
 const struct item *list_at(const struct list *list, size_t index);
-/* Does a wait before b?  A time that is not known is the latest. */
-bool list_waits_longer(const struct item *a, const struct item *b);
 /* What it uses now, as in struct item. */
 void list_measure(struct list *list, struct item *item, int64_t memory, int64_t cpu);
 
@@ -212,12 +211,12 @@ const char *list_kept_text(struct list *list);
 /* Takes the text, and returns it. */
 const char *list_keep_text(struct list *list, char *text);
 
-/* To the session that waits longest, after the selected one in that order, or before it; it wraps.
+/* To the next session that waits, in the order of need, or (is_back) to the one before; it wraps.
  * If the search or a filter hides it, none is left of these; collapsed groups open.  NULL: none
  * waits. */
 struct item *list_next_waiting(struct list *list, bool is_back);
-/* The one that waits longest; NULL: none waits. */
-struct item *list_longest_waiting(const struct list *list);
+/* The first of these; NULL: none waits. */
+struct item *list_first_waiting(const struct list *list);
 
 /* Collapse or open the group under the cursor, or the one that the session under it is in, or the
  * line of stopped ones.  Then the cursor is on that. */

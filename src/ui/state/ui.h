@@ -152,7 +152,7 @@ void ui_restore(struct ui *ui, const struct json_object *saved);
 void ui_offer_recovery(struct ui *ui);
 
 /* Be a picker: what is typed is searched, Enter chooses, Esc leaves; nothing else can be done.  The
- * list is complete, and the cursor goes to the session that has waited longest. */
+ * list is complete, and the cursor goes to the first session that waits. */
 void ui_begin_pick(struct ui *ui);
 
 /* *ret is the caller's, and is nothing before. */
