@@ -32,6 +32,7 @@ import tempfile
 import termios
 import threading
 import time
+import types
 import uuid
 
 DEADLINE_S = 60
@@ -1297,7 +1298,10 @@ def case_who_waits_on_any_host(hosts):
         fleet.there("launch", hosts.path + "/work", "-t", "asks", "--agent", "demo", "-m", "/run ls")
         text = waits.communicate(timeout=DEADLINE_S)[0]
         expect(waits.returncode == 0 and text.startswith(b"gpu2:\nasks ("), f"exit {waits.returncode}: {text}")
-        refused(hosts, UNREACHABLE, "gpu2: 1 waiting", "status", "-A")
+        refused(hosts, UNREACHABLE, "gpu2: 1 asks, 1 stopped, 2 in all", "status", "-A")
+        second = types.SimpleNamespace(environment={**hosts.far_environment, "HOME": fleet.second, "AGENTDECK_HOME": fleet.second})
+        text, _ = on_terminal(second, "list", "--watch", until=b"q quits")
+        expect(b"2 sessions, 1 asks, 0 waiting; q quits" in text, text)
         text, status = on_terminal(hosts, "list")
         expect(status == 0 and b"1 waits on gpu2 (" in text and b"agentdeck list -A" in text and b"asks" not in text, text)
         expect(b"waits on" not in hosts.run("list").stdout, "a program reads it")

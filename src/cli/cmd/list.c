@@ -238,12 +238,13 @@ static void show_again(void *context)
 	struct watching *watching = context;
 	const struct listing *listing = watching->listing;
 	cleanup_strbuf struct strbuf page = { 0 };
-	size_t waiting = 0;
+	size_t doing[DOING_COUNT] = { 0 };
 	listing_select(watching->listing, watching->roster);
 	for (size_t i = 0; i < listing->count; i++)
-		waiting += doing_waits(doing_of(&listing->shown[i]->view));
-	strbuf_addf(&page, "%zu session%s, %zu waiting; q quits\n\n", listing->count,
-		    listing->count == 1 ? "" : "s", waiting);
+		doing[doing_of(&listing->shown[i]->view)]++;
+	strbuf_addf(&page, "%zu session%s, %zu %s, %zu %s; q quits\n\n", listing->count,
+		    listing->count == 1 ? "" : "s", doing[DOING_ASKS], doing_name(DOING_ASKS),
+		    doing[DOING_WAITING], doing_name(DOING_WAITING));
 	if (listing->count) {
 		cleanup_table struct table *table = listing_table(listing, watching->app);
 		cleanup_free char *text = table_text(table, live_width(watching->live));

@@ -57,6 +57,7 @@ static void print_counts_json(const struct counts *counts)
 	json_set_int(object, "busy", (int64_t)counts->doing[DOING_BUSY]);
 	json_set_int(object, "waiting",
 		     (int64_t)(counts->doing[DOING_ASKS] + counts->doing[DOING_WAITING]));
+	json_set_int(object, "asks", (int64_t)counts->doing[DOING_ASKS]);
 	json_set_int(object, "idle", (int64_t)counts->doing[DOING_IDLE]);
 	json_set_int(object, "activity_unknown", (int64_t)counts->doing[DOING_RUNNING]);
 	json_set_int(object, "total", (int64_t)counts->total);

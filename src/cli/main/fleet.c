@@ -261,17 +261,21 @@ static void choose_next(struct fleet *fleet, const struct member *member, struct
 
 static void show_count(struct fleet *fleet, const struct member *member, struct json_object *value)
 {
-	static const char *const words[] = { "waiting", "busy",    "idle", "error",
-					     "stopped", "unknown", "total" };
+	static const char *const words[] = { "asks",  "waiting", "busy",    "idle",
+					     "error", "stopped", "unknown", "total" };
 	struct json_object *counts = json_get_object(value, "counts");
 	cleanup_strbuf struct strbuf line = { 0 };
-	note_waiting(member, (size_t)json_get_int(counts, "waiting", 0));
+	const int64_t waiting = json_get_int(counts, "waiting", 0);
+	note_waiting(member, (size_t)waiting);
 	if (fleet->is_json) {
 		print_element(fleet, member, value);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		const int64_t count = json_get_int(counts, words[i], 0);
+		int64_t count = json_get_int(counts, words[i], 0);
+		/* Those that ask are among those that wait. */
+		if (streq(words[i], "waiting"))
+			count -= json_get_int(counts, "asks", 0);
 		const bool is_total = i + 1 == ARRAY_SIZE(words);
 		if (count || is_total)
 			strbuf_addf(&line, "%s%lld %s", line.length ? ", " : "", (long long)count,
