@@ -568,7 +568,8 @@ static int end_other(struct mover *mover, struct error *err)
 		return ask_whether_lost(mover, why, err);
 	}
 	const enum move_state state = state_of(&there);
-	/* The move was cut after the copy had come into the session that it once left there. */
+	/* An earlier --abandon was cut after the copy had become the session again that once left
+	 * there. */
 	if (is_of(&there, mover->move) && state == MOVE_MOVED)
 		return 0;
 	if (!is_of(&there, mover->move) || (state != MOVE_ARRIVING && state != MOVE_READY))

@@ -12,9 +12,8 @@
  * those of a message.
  *
  * Parsing stops at --help and --version.  A line without a command means list.  app->command is
- * NULL at
- * --help and --version, and where app->family has the first word of several.  ERROR_USAGE: the line
- * is wrong. */
+ * NULL at --help and --version, and where app->family has the first word of several.  ERROR_USAGE:
+ * the line is wrong. */
 int parse_command_line(struct app *app, int argc, char *argv[], struct error *err);
 
 /* The position of the word that follows an unfinished command line. */

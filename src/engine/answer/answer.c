@@ -52,7 +52,8 @@ static bool is_name(const char *name)
 	return strlen(name) == SHA256_TEXT_SIZE - 1 && !strchr(name, '/');
 }
 
-/* Mark the token as used instead of deleting it, so that a second answer gets a receipt. */
+/* Mark the token as used instead of deleting it, so that a later answer gets a receipt that says
+ * why nothing was done. */
 static int use_up(int directory, const char *name, struct json_object *record, struct error *err)
 {
 	json_set_bool(record, "used", true);

@@ -131,12 +131,14 @@ static void note_set_aside(const struct planning *planning, const char *why, con
 /* While resuming is off, each start begins a conversation.  The next start with resuming on would
  * resume that one, although nothing was said in it, so the conversation before is remembered:
  *
- *   a fresh start was asked for                   forget it
- *   resuming is off, and something was said       remember this conversation
- *   resuming is off, and that cannot be told      remember this one, unless there is one already
- *   resuming is on, and something was said        forget it
- *   resuming is on, and that cannot be told       name it once, then forget it
- */
+ *   a fresh start was asked for                forget it
+ *   something was said, resuming is off        remember this conversation instead
+ *   something was said, resuming is on         forget it
+ *   nothing was said                           keep it
+ *   unknown, resuming is off                   keep it; remember this one if there is none
+ *   unknown, resuming is on                    keep it: settle_set_aside() names it once
+ *
+ * is_left: resuming is off, and there is a conversation to resume. */
 static void remember_set_aside(struct conversation *conversation, bool is_left, bool is_fresh,
 			       enum transcript_fact fact)
 {

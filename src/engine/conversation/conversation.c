@@ -28,6 +28,7 @@ void ownership_free(struct ownership *ownership)
 	free(ownership->trash);
 	owner_profiles_free(&ownership->profiles);
 }
+
 int ownership_list(struct deck *deck, struct ownership *ownership, struct error *err)
 {
 	struct owner_profiles *profiles = &ownership->profiles;

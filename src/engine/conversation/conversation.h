@@ -14,7 +14,7 @@
  * plan tells the user, and the instance returns to its own.  *lock is held afterwards
  * (owner_lock()).
  *
- * These functions change the instance in memory.  After -1, do not save it. */
+ * These functions change the instance in memory.  After -1 it may be half changed. */
 int conversation_reclaim_and_log(struct deck *deck, struct instance *instance, struct fs_lock *lock,
 				 struct error *err);
 

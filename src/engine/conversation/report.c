@@ -20,9 +20,11 @@
 
 /* A report names a conversation, which is compared with these ids:
  *
- *   run.attempts[].session_id    what this attempt of the run is in (report_attempt_id())
+ *   run.attempts[].session_id    what this attempt was given, or said first (report_attempt_id());
+ *                                with BINDS_FIRST also what its user has switched to
  *   conversation.session_id      what the next start resumes
- *   announced.session_id         what a start event said last; it counts from its first turn on
+ *   announced.session_id         what a start event said last; it counts from its first turn on,
+ *                                at the latest
  *   conversation.shared          open here, and owned by another session
  *   conversation.previous        what the session has left
  */
@@ -98,7 +100,8 @@ static void record_activity(const struct instance *instance, const struct report
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_activity struct activity now = { 0 };
 	cleanup_announced struct announced announced = { 0 };
-	/* Without the lock a change can be lost, but the hook of an agent must not wait. */
+	/* Waits a second at most, and then writes without the lock, since an agent waits for its
+	 * hook.  An error: the run's directory is gone. */
 	if ((is_end && !report->cwd) || activityfile_lock(instance->run.directory, &lock, NULL) < 0)
 		return;
 	activity_read(instance->run.directory, &now);
@@ -195,8 +198,8 @@ static const char *why_foreign(const struct instance *instance, const struct rep
 	return NULL;
 }
 
-/* Did a start event say this id, and its hook was killed before it could save it?  Only such an id
- * is taken from a later event: another one may be that of a nested agent. */
+/* Did a start event announce this id?  It was not taken then: it counts from its first turn, or the
+ * hook could not save it, or was killed.  Any other id of a later event may be a nested agent's. */
 static bool was_announced(const struct instance *instance, const char *session_id)
 {
 	cleanup_announced struct announced last = { 0 };
@@ -224,8 +227,8 @@ static bool will_switch(const struct instance *instance, const struct report *re
 	return switches_now(instance, report) || report->relation == SENDER_AGENT;
 }
 
-/* Is it the new conversation of an attempt that could not resume?  It counts from its first turn
- * on. */
+/* Is it the conversation that an attempt began because the stored one could not be resumed?  It
+ * counts from its first turn on. */
 static bool replaces_failed_resume(const struct instance *instance, const char *session_id)
 {
 	const struct attempt *attempt = run_attempt(&instance->run);

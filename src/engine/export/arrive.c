@@ -35,7 +35,7 @@ static void arrival_end(struct arrival *arrival)
 	known_clear(&arrival->known);
 }
 
-static int fail_here(const struct known_session *session, struct error *err)
+static int refuse_taken_id(const struct known_session *session, struct error *err)
 {
 	cleanup_free char *hint = hint_named(session->profile, session->id);
 	if (session->is_removed)
@@ -51,7 +51,7 @@ static int fail_here(const struct known_session *session, struct error *err)
 		session->id, session->profile, hint);
 }
 
-static int save(struct arrival *arrival, enum move_state state, struct error *err)
+static int save_state(struct arrival *arrival, enum move_state state, struct error *err)
 {
 	struct instance *instance = arrival->operation.instance;
 	move_set(&instance->move, state, arrival->order.move, arrival->order.from, clock_wall_us());
@@ -69,15 +69,16 @@ static int check_wanted(const struct arrival *arrival, struct error *err)
 		       : 0;
 }
 
-static bool is_done(const struct move *move, const char *id)
+static bool has_arrived(const struct move *move, const char *id)
 {
 	return streq(or_empty(move->id), id) &&
 	       (move->state == MOVE_READY || move->state == MOVE_ARRIVED);
 }
 
-/* The session came to another state than the one that this move has seen: it is the late import of
- * a move that was given up.  After this, one of the move that it replaces is late. */
-static int replace_move(struct arrival *arrival, const struct move *move, struct error *err)
+/* An import says in which move its sender saw the session here (order.instead).  If the session is
+ * in another one by now, the import belongs to a move that was given up, and is refused.  Else give
+ * up the move that it replaces, so that its import cannot come afterwards. */
+static int check_not_late(struct arrival *arrival, const struct move *move, struct error *err)
 {
 	const char *id = or_empty(move->id);
 	if (streq(id, arrival->order.move))
@@ -89,22 +90,29 @@ static int replace_move(struct arrival *arrival, const struct move *move, struct
 	return move->state == MOVE_MOVED ? 0 : once_refuse(arrival->deck, id, err);
 }
 
-/* From here on its tree may be a mixture, so the session is arriving.  A tree that its user had
- * here may have work that exists nowhere else: it is not replaced. */
+/* Note whether the session had a tree here before.  Such a tree may have work that exists nowhere
+ * else, so no arriving tree replaces it. */
+static int check_tree(const struct arrival *arrival, struct error *err)
+{
+	struct move *move = &arrival->operation.instance->move;
+	move->was_here = move->was_here || move->state == MOVE_MOVED;
+	return arrival->order.tree && move->was_here
+		       ? error_set(err, ERROR_EXISTS,
+				   "a tree of this session is there already, and --with-tree "
+				   "replaces none: move it without --with-tree, and bring its "
+				   "commits with git (push, or fetch)")
+		       : 0;
+}
+
+/* Meanwhile the tree may be a mixture of two, so the session is arriving first. */
 static int bring_tree(struct arrival *arrival, struct error *err)
 {
 	struct operation *operation = &arrival->operation;
-	struct move *move = &operation->instance->move;
-	const bool was_here = move->was_here || move->state == MOVE_MOVED;
-	if (arrival->order.tree && was_here)
-		return error_set(err, ERROR_EXISTS,
-				 "a tree of this session is there already, and --with-tree "
-				 "replaces none: move it without --with-tree, and bring its "
-				 "commits with git (push, or fetch)");
-	move->was_here = was_here;
+	if (check_tree(arrival, err) < 0)
+		return -1;
 	if (!arrival->order.tree)
 		return 0;
-	return save(arrival, MOVE_ARRIVING, err) < 0
+	return save_state(arrival, MOVE_ARRIVING, err) < 0
 		       ? -1
 		       : tree_unpack(arrival->deck, operation->lock, operation->instance,
 				     arrival->order.tree, err);
@@ -113,26 +121,26 @@ static int bring_tree(struct arrival *arrival, struct error *err)
 /* The session once left this host, or an earlier move was cut, so its conversation comes into the
  * session that is here.  ARRIVE_DONE: it has come already. */
 enum { ARRIVE_DONE = 1 };
-static int begin_there(struct arrival *arrival, const struct known_session *session,
-		       struct error *err)
+static int continue_existing(struct arrival *arrival, const struct known_session *session,
+			     struct error *err)
 {
 	struct entry *entry = &arrival->entry;
 	const char *profile = arrival->deck->profile;
 	if (session->is_removed || !streq(session->profile, profile))
-		return fail_here(session, err);
+		return refuse_taken_id(session, err);
 	if (operation_open(arrival->deck, session->base, OPERATION_TIMEOUT_MS, &arrival->operation,
 			   err) < 0)
 		return -1;
 	struct instance *instance = arrival->operation.instance;
 	const struct move *move = &instance->move;
-	/* Asked again under the lock, as what follows: it may have been given up before. */
+	/* Asked again under the lock: the move may have been given up before. */
 	if (check_wanted(arrival, err) < 0)
 		return -1;
-	if (is_done(move, arrival->order.move))
+	if (has_arrived(move, arrival->order.move))
 		return ARRIVE_DONE;
 	if (!move_blocks(move->state) || move->state == MOVE_LEAVING || move->state == MOVE_OTHER)
-		return fail_here(session, err);
-	if (replace_move(arrival, move, err) < 0)
+		return refuse_taken_id(session, err);
+	if (check_not_late(arrival, move, err) < 0)
 		return -1;
 	if (!streq(instance->agent, entry->parcel->agent))
 		return error_set(err, ERROR_EXISTS, "session %s is one of %s there, and not of %s",
@@ -145,10 +153,11 @@ static int begin_there(struct arrival *arrival, const struct known_session *sess
 	if (entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err) < 0 ||
 	    entry_check_owners(entry, &arrival->known, err) < 0)
 		return -1;
-	return save(arrival, MOVE_ARRIVING, err);
+	return save_state(arrival, MOVE_ARRIVING, err);
 }
 
-/* Its agent looks for the conversation where it works. */
+/* Bring the tree, and find the place of the conversation again: it follows from the directory, and
+ * the session works in the tree now. */
 static int settle_in_tree(struct arrival *arrival, struct error *err)
 {
 	struct entry *entry = &arrival->entry;
@@ -162,7 +171,7 @@ static int settle_in_tree(struct arrival *arrival, struct error *err)
 }
 
 /* The session exists before its conversation does, so that no other one can be made of that. */
-static int begin_new(struct arrival *arrival, struct error *err)
+static int make_new(struct arrival *arrival, struct error *err)
 {
 	struct entry *entry = &arrival->entry;
 	const struct move move = { .state = MOVE_ARRIVING,
@@ -186,7 +195,7 @@ static int begin_new(struct arrival *arrival, struct error *err)
 		tree.branch = cargo.branch;
 		tree.commit = cargo.head;
 		wish.tree = &tree;
-		/* The session takes its conversation only when the tree is there. */
+		/* take_conversation_id() sets it, when the tree is there. */
 		wish.session_id = NULL;
 	}
 	if (lifecycle_add(arrival->deck, &wish, &made, err) < 0 ||
@@ -196,23 +205,27 @@ static int begin_new(struct arrival *arrival, struct error *err)
 	return arrival->order.tree ? settle_in_tree(arrival, err) : 0;
 }
 
-/* What changed while it was away. */
-static void take_changes(struct arrival *arrival)
+/* The other host has used the session last. */
+static void take_last_use(struct instance *instance, const struct parcel *parcel)
 {
-	struct instance *instance = arrival->operation.instance;
-	const struct parcel *parcel = arrival->entry.parcel;
-	const char *id = parcel->session_id;
 	if (parcel->last_used_at > instance->last_used_at)
 		instance->last_used_at = parcel->last_used_at;
 	/* The reports of its last run here are older. */
 	run_clear(&instance->run);
+}
+
+/* The conversation may have changed over there.  Also the first id of a new session with a tree,
+ * which make_new() left out. */
+static void take_conversation_id(struct instance *instance, const struct parcel *parcel)
+{
+	const char *id = parcel->session_id;
 	if (!id || !parcel->number || naming_same_session_id(instance->conversation.session_id, id))
 		return;
 	conversation_set_id(&instance->conversation, id, ORIGIN_ADOPTED, clock_wall_us());
 	replace_string(&instance->conversation.transcript_path, NULL);
 }
 
-/* What is here of its conversation may be replaced: no agent has it open. */
+/* Refuse if an agent here has the conversation open.  Else its files here may be replaced. */
 static int check_alone(struct arrival *arrival, struct error *err)
 {
 	struct operation *operation = &arrival->operation;
@@ -243,6 +256,8 @@ static int bring_conversation(struct arrival *arrival, struct error *err)
 	return is_there ? 0 : entry_plant(arrival->deck, arrival->file, entry, err);
 }
 
+/* Refused?  Then continue_existing() or make_new(), after which MOVE_ARRIVING is on disk; the ids;
+ * the conversation; refused meanwhile?  Then MOVE_READY. */
 int arrive_session(struct deck *deck, const struct unpack_file *file,
 		   const struct unpack_order *order, struct instance **ret, struct error *err)
 {
@@ -260,19 +275,20 @@ int arrive_session(struct deck *deck, const struct unpack_file *file,
 	if (check_wanted(&arrival, err) < 0 || entry_find_owners(deck, &arrival.known, err) < 0)
 		return -1;
 	const struct known_session *session = known_find(&arrival.known, arrival.entry.parcel->id);
-	const int r = session ? begin_there(&arrival, session, err) : begin_new(&arrival, err);
+	const int r = session ? continue_existing(&arrival, session, err) : make_new(&arrival, err);
 	if (r < 0)
 		return -1;
 	if (r == ARRIVE_DONE) {
 		*ret = TAKE_PTR(arrival.operation.instance);
 		return 0;
 	}
-	/* Write down the conversation first: the questions below name it. */
-	take_changes(&arrival);
+	/* The ids first: check_alone() asks who has the conversation of that id. */
+	take_last_use(arrival.operation.instance, arrival.entry.parcel);
+	take_conversation_id(arrival.operation.instance, arrival.entry.parcel);
 	if (bring_conversation(&arrival, err) < 0)
 		return -1;
 	/* Asked again: a new session was not locked before. */
-	if (check_wanted(&arrival, err) < 0 || save(&arrival, MOVE_READY, err) < 0)
+	if (check_wanted(&arrival, err) < 0 || save_state(&arrival, MOVE_READY, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(arrival.operation.instance);
 	return 0;
@@ -280,7 +296,7 @@ int arrive_session(struct deck *deck, const struct unpack_file *file,
 
 /* ---- steps ------------------------------------------------------------------------------------ */
 
-/* All of it comes along, or it does not leave. */
+/* Refuse a session that cannot leave as a whole. */
 static int check_leaves(struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;
@@ -304,8 +320,8 @@ static int check_leaves(struct operation *operation, struct error *err)
 	return operation_find_agent(operation, err) < 0 ? -1 : pack_check(operation, err);
 }
 
-/* A session that is to run would be started by the supervisor as soon as it may. */
-static int settle_end(struct operation *operation, struct error *err)
+/* Else the supervisor would start the session as soon as it may. */
+static int note_it_is_stopped(struct operation *operation, struct error *err)
 {
 	return operation->instance->desired != DESIRED_RUNNING
 		       ? 0
@@ -325,7 +341,7 @@ static int fail_step(const struct operation *operation, const struct move_order 
 			 order->id);
 }
 
-/* Nothing of it was ever used here. */
+/* Remove a copy that was never used here. */
 static int drop(struct operation *operation, struct error *err)
 {
 	const struct removal_order order = { .how = REMOVE_UNUSED };
@@ -345,6 +361,26 @@ static int drop(struct operation *operation, struct error *err)
 	return 0;
 }
 
+static int do_step(struct operation *operation, const struct move_order *order,
+		   enum move_state next, struct error *err)
+{
+	struct move *move = &operation->instance->move;
+	if (order->step == MOVE_STEP_LEAVE &&
+	    (check_leaves(operation, err) < 0 || note_it_is_stopped(operation, err) < 0))
+		return -1;
+	log_info("move %s: %s: %s -> %s", order->id, move_step_name(order->step),
+		 move_state_words[move->state], move_state_words[next]);
+	if (order->step == MOVE_STEP_DROP && next == MOVE_NONE)
+		return drop(operation, err);
+	cleanup_free char *host = xstrdup_or_null(order->step == MOVE_STEP_LEAVE ? order->host
+										 : move->host);
+	if (next == MOVE_NONE)
+		move_clear(move);
+	else
+		move_set(move, next, order->id, host, clock_wall_us());
+	return operation_save(operation, err);
+}
+
 int move_session(struct deck *deck, const struct move_order *order, enum move_state *ret,
 		 struct error *err)
 {
@@ -352,24 +388,12 @@ int move_session(struct deck *deck, const struct move_order *order, enum move_st
 	enum move_state next;
 	if (operation_open_settled(deck, order->base, &operation, err) < 0)
 		return -1;
-	struct move *move = &operation.instance->move;
+	const struct move *move = &operation.instance->move;
 	if (move_plan(move, order->step, order->id, &next) < 0)
 		return fail_step(&operation, order, err);
-	if (order->step == MOVE_STEP_LEAVE &&
-	    (check_leaves(&operation, err) < 0 || settle_end(&operation, err) < 0))
+	const bool was_done = next == move->state && streq(or_empty(move->id), order->id);
+	if (!was_done && do_step(&operation, order, next, err) < 0)
 		return -1;
 	*ret = next;
-	if (next == move->state && streq(or_empty(move->id), order->id))
-		return 0;
-	log_info("move %s: %s: %s -> %s", order->id, move_step_name(order->step),
-		 move_state_words[move->state], move_state_words[next]);
-	if (order->step == MOVE_STEP_DROP && next == MOVE_NONE)
-		return drop(&operation, err);
-	cleanup_free char *host = xstrdup_or_null(order->step == MOVE_STEP_LEAVE ? order->host
-										 : move->host);
-	if (next == MOVE_NONE)
-		move_clear(move);
-	else
-		move_set(move, next, order->id, host, clock_wall_us());
-	return operation_save(&operation, err);
+	return 0;
 }

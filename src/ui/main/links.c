@@ -306,7 +306,7 @@ static void on_time(void *context)
 		begin(link);
 		return;
 	}
-	/* The link did not even end when it was asked to. */
+	/* The command on the host neither told anything nor gave up in time. */
 	end_sources(link);
 	child_abandon(&link->child);
 	link->runs = false;

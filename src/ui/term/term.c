@@ -499,7 +499,7 @@ static unsigned mouse_key(void)
 			return key ? key : term_key();
 	if (r != KEY_CODE_YES)
 		return KEY_CODE_NONE;
-	/* The report of the mouse was cut: its bytes are a key. */
+	/* Another key came before the end of the report: drop the report, read that key. */
 	if (code != KEY_RESIZE) {
 		term.mouse.form = MOUSE_NONE;
 		(void)ungetch((int)code);

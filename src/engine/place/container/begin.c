@@ -423,7 +423,7 @@ static int bring_up_guest(struct ladder *guest, struct capsule **ret, struct err
 	if (deck_agent(deck, owner.instance->agent, &ladder.order.agent, err) < 0)
 		return -1;
 	if (bring_up_in(&ladder, instance, err) < 0) {
-		/* Ends only the owner's capsule, which was brought up for this. */
+		/* The owner does not run: end its capsule, and spare those of other guests. */
 		if (!owner.instance->run.socket)
 			(void)container_end_capsule(deck, owner.instance, 0, NULL);
 		return -1;

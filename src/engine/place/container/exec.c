@@ -2,8 +2,8 @@
  *
  * A second command in the container, by the engine's own program: it brings the terminal there.
  * The engine's program waits forever for an engine that hangs, and the engine may continue much
- * later.  So the capsule's program runs the command only while a file is there, and this host
- * removes that file when it gives up.
+ * later.  So the capsule's program runs the command only if it can remove a file, which this host
+ * removes when it gives up.
  */
 #include "engine/place/container/container-internal.h"
 

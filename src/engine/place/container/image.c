@@ -168,7 +168,8 @@ static int finish(struct maker *maker, struct error *err)
 		adds ? maker->complaint : "", adds ? ")" : "");
 }
 
-/* Did mmdebstrap or the engine fail?  An archive that ends too soon is an error for both. */
+/* If mmdebstrap fails, its archive ends too soon, and the engine fails, too.  Then the first error
+ * is the reason. */
 static int judge(struct maker *maker, int imported, struct error *refusal, struct error *err)
 {
 	cleanup_error struct error why = { 0 };
