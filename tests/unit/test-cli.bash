@@ -3021,15 +3021,24 @@ case_session_archive() {
 	[ -n "$(value a archived_at)" ] && [ -n "$(value "$id" archived_at)" ] || fail 'it is not found by its name'
 	must session show a
 	grep -q '^ *Archived ' "$home/out" || fail "$(<"$home/out")"
-	refused 2 'no session has the title' session show "${id:0:5}"
+	must session show "${id:0:5}"
+	grep -q '^ *Archived ' "$home/out" || fail "its id is cut, and it is not found: $(<"$home/out")"
+	must set a group old
+	must group list
+	grep -Eqx 'old +0 +0' "$home/out" || fail "it is counted in its group: $(<"$home/out")"
 	must recover
 	none_left || fail 'recover has started it'
 	must remove --all --force
+	grep -qx 'agentdeck: 1 archived session is left alone: agentdeck list --archived' "$home/err" || fail "it does not say so: $(<"$home/err")"
 	[ "$(titles --archived)" = 'a ' ] || fail "--all has removed it: $(<"$home/out")"
+	must remove --all --force --json
+	! grep -q 'left alone' "$home/err" || fail "it says so to a program: $(<"$home/err")"
 	must list
 	grep -q 'agentdeck list --archived' "$home/out" || fail "no hint: $(<"$home/out")"
-	must help --complete -- session show ''
+	must help --complete -- session stop ''
 	! grep -qx $'a\t.*' "$home/out" || fail "it is offered: $(<"$home/out")"
+	must help --complete -- session show ''
+	grep -q '^a\b' "$home/out" || fail "show is not offered it: $(<"$home/out")"
 	must help --complete -- session unarchive ''
 	grep -q '^a\b' "$home/out" || fail "it is not offered: $(<"$home/out")"
 	must start a

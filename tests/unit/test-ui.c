@@ -67,6 +67,26 @@ static void actions_become_commands(void **state UNUSED)
 	}
 }
 
+static void a_command_is_for_the_selected_session(void **state UNUSED)
+{
+	static const struct {
+		const char *typed, *wish;
+	} cases[] = {
+		{ "archive", "show with-session id-a -- archive" },
+		{ "archive --stop", "show with-session id-a -- archive --stop" },
+		{ "set tags +api -old", "show with-session id-a -- set tags +api -old" },
+		{ "set pinned yes", "show with-session id-a -- set pinned yes" },
+		{ "unarchive", "show with-session id-a -- unarchive" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		check(ui, KEYS(':'), "");
+		for (const char *c = cases[i].typed; *c; c++)
+			check(ui, KEYS((key_code)*c), "");
+		check(ui, KEYS(KEY_CODE_ENTER), cases[i].wish);
+	}
+}
+
 /* Where there are none, Enter is what it is elsewhere. */
 static void enter_shows_changes_line_by_line(void **state UNUSED)
 {
@@ -837,6 +857,7 @@ static void what_is_advised_is_a_key(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_is_for_the_selected_session),
 		cmocka_unit_test(what_is_advised_is_a_key),
 		cmocka_unit_test(actions_become_commands),
 		cmocka_unit_test(a_line_waits_for_its_own_command),

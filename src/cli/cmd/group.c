@@ -18,20 +18,23 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* Sessions in a group or below it, and how many of them run. */
-static size_t count_sessions(const struct store_rows *rows, const char *group, size_t *ret_running)
+/* Sessions in a group or below it, and how many of them run and are archived. */
+struct group_counts {
+	size_t all, running, archived;
+};
+static struct group_counts count_sessions(const struct store_rows *rows, const char *group)
 {
-	size_t count = 0;
-	*ret_running = 0;
+	struct group_counts counts = { 0 };
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->rows[i].damage ||
 		    !naming_is_in_group(or_empty(rows->rows[i].group), group))
 			continue;
 		cleanup_view struct view view = view_of(&rows->rows[i]);
-		*ret_running += state_is_running(view.state);
-		count++;
+		counts.running += state_is_running(view.state);
+		counts.archived += rows->rows[i].archived_at != 0;
+		counts.all++;
 	}
-	return count;
+	return counts;
 }
 
 static int compare(const void *a, const void *b)
@@ -70,10 +73,10 @@ static int cmd_group_list(struct app *app, struct error *err)
 		return -1;
 	find_groups(app, &rows, &names);
 	for (size_t i = 0; i < names.count; i++) {
-		size_t running;
-		const size_t count = count_sessions(&rows, names.items[i], &running);
+		const struct group_counts counts = count_sessions(&rows, names.items[i]);
+		const size_t count = counts.all - counts.archived;
 		cleanup_free char *sessions = xasprintf("%zu", count);
-		cleanup_free char *live = xasprintf("%zu", running);
+		cleanup_free char *live = xasprintf("%zu", counts.running);
 		table_add(table, (const char *const[]){ names.items[i], sessions, live, NULL },
 			  TONE_PLAIN);
 		if (!app->json)
@@ -81,7 +84,7 @@ static int cmd_group_list(struct app *app, struct error *err)
 		cleanup_json struct json_object *object = json_object_new_object();
 		json_set_string(object, "group", names.items[i]);
 		json_set_int(object, "sessions", (int64_t)count);
-		json_set_int(object, "running", (int64_t)running);
+		json_set_int(object, "running", (int64_t)counts.running);
 		print_json_element(object, i);
 	}
 	if (app->json)
@@ -106,10 +109,9 @@ const struct command command_group_list = {
 static int check_exists(struct app *app, const char *group, size_t *ret_count, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
-	size_t running;
 	if (store_list(app->deck.store, &rows, err) < 0)
 		return -1;
-	*ret_count = *group ? count_sessions(&rows, group, &running) : 0;
+	*ret_count = *group ? count_sessions(&rows, group).all : 0;
 	if (*ret_count)
 		return 0;
 	cleanup_strvec struct strvec names = { 0 };

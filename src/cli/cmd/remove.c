@@ -140,6 +140,7 @@ static int choose_and_remove(struct app *app, struct error *err)
 		.act = remove_one,
 		.word = word_for,
 		.result = "removed",
+		.tells_archived = true,
 		.timeout_ms = crew_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
 	};

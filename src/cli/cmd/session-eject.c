@@ -49,6 +49,7 @@ static int cmd_session_eject(struct app *app, struct error *err)
 		.concerns = has_container,
 		.none = "No session there is in a container: nothing to do.",
 		.result = "ejected",
+		.tells_archived = true,
 		.timeout_ms = crew_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
 	};

@@ -3,6 +3,7 @@
 
 #include "base/termsize.h"
 #include "cli/cmd/crew.h"
+#include "cli/show/output.h"
 #include "model/session/naming.h"
 #include "model/session/state.h"
 
@@ -44,10 +45,12 @@ static int choose_set(const struct app *app, const struct several_verb *verb,
 		if (!app->every && (row->damage || !naming_is_in_group(row->group, app->group)))
 			continue;
 		is_known = true;
-		if (row->archived_at && !verb->takes_archived)
+		if (verb->concerns && !verb->concerns(row))
 			continue;
-		if (!verb->concerns || verb->concerns(row))
+		if (!row->archived_at || verb->takes_archived)
 			add_once(several, row);
+		else
+			several->left_alone += verb->tells_archived;
 	}
 	if (is_known)
 		return 0;
@@ -139,6 +142,13 @@ static int run_all(struct app *app, const struct several *several, const struct 
 	return r;
 }
 
+static void tell_left_alone(size_t count)
+{
+	if (count)
+		complain("%zu archived session%s left alone: agentdeck list --archived", count,
+			 count == 1 ? " is" : "s are");
+}
+
 int several_run(struct app *app, const struct several *several, const struct several_verb *verb,
 		struct error *err)
 {
@@ -146,6 +156,8 @@ int several_run(struct app *app, const struct several *several, const struct sev
 	const bool speaks = !app->json && !app->quiet;
 	if (several->count == 1 && !several->is_set)
 		return verb->act(app, several->rows[0], err);
+	if (speaks)
+		tell_left_alone(several->left_alone);
 	if (several->count == 0) {
 		if (speaks)
 			printf("%s\n", !app->rows.count ? "There are no sessions."

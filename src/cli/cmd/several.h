@@ -15,6 +15,7 @@ struct several_verb {
 	/* --all and --group pass over the sessions for which this says no.  NULL: over none. */
 	bool (*concerns)(const struct store_row *row);
 	bool takes_archived; /* else --all and --group leave them out, too */
+	bool tells_archived; /* and say how many */
 	const char *none;    /* what is said if no session is left; NULL: that none runs */
 	int64_t timeout_ms;  /* for each; then its process is killed */
 	struct strvec words; /* the options that each process gets; borrowed */
@@ -29,7 +30,8 @@ struct several_verb {
 struct several {
 	const struct store_row **rows; /* borrowed from app->rows */
 	size_t count;
-	bool is_set; /* --all or --group chose them */
+	size_t left_alone; /* archived ones, of --all or --group with tells_archived */
+	bool is_set;       /* --all or --group chose them */
 };
 /* A stop mostly waits for its agent, and needs no memory. */
 enum { SEVERAL_STOPS = 32 };

@@ -97,16 +97,17 @@ static int list_rows(struct app *app, struct store_rows *ret, struct error *err)
 		       : 0;
 }
 
-/* Only unarchive gets the archived sessions; all other commands get the rest. */
+/* Only unarchive and show get the archived sessions; unarchive gets no others. */
 static int put_sessions(const struct candidates *to, struct app *app, const struct command *command,
 			struct error *err)
 {
-	const bool takes_archived = command && streq(command->name, "session unarchive");
+	const bool brings_back = command && streq(command->name, "session unarchive");
+	const bool shows = command && streq(command->name, "session show");
 	cleanup_store_rows struct store_rows rows = { 0 };
 	if (list_rows(app, &rows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < rows.count; i++)
-		if ((rows.rows[i].archived_at != 0) == takes_archived)
+		if (shows || (rows.rows[i].archived_at != 0) == brings_back)
 			candidates_put(to, rows.rows[i].title, rows.rows[i].lookup_directory);
 	return 0;
 }

@@ -427,7 +427,15 @@ int store_load_row(struct store *store, const char *base, struct store_row *ret)
 
 enum { PREFIX_MIN = 3 };
 
-enum match { MATCH_TITLE, MATCH_ID, MATCH_COPY, MATCH_PREFIX, MATCH_PATH, MATCH_COUNT };
+enum match {
+	MATCH_TITLE,
+	MATCH_ID,
+	MATCH_COPY,
+	MATCH_PREFIX,
+	MATCH_ARCHIVED, /* by a prefix that no other session has */
+	MATCH_PATH,
+	MATCH_COUNT
+};
 
 static bool matches(const struct store_row *row, enum match match, const char *target)
 {
@@ -439,8 +447,9 @@ static bool matches(const struct store_row *row, enum match match, const char *t
 	case MATCH_COPY:
 		return row->copy_of && streq(row->copy_of, target);
 	case MATCH_PREFIX:
+	case MATCH_ARCHIVED:
 		return strlen(target) >= PREFIX_MIN && starts_with(row->id, target) &&
-		       !row->archived_at;
+		       (row->archived_at != 0) == (match == MATCH_ARCHIVED);
 	case MATCH_PATH:
 		return row->lookup_directory && streq(row->lookup_directory, target) &&
 		       !row->archived_at;
