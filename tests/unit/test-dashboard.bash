@@ -1618,6 +1618,8 @@ case_the_list_on_a_terminal_has_who_needs_you_first() {
 	# where all do not fit, those that are stopped do not scroll them away
 	open 80 8 agentdeck list
 	await '^2 stopped sessions are not shown: agentdeck list --status stopped shows them\.$' && await 'ended: 0' && await '^\? docs'
+	open 80 6 agentdeck list
+	await '^3 more, 2 of them stopped: agentdeck list --no-trunc$' && await 'ended: 0' && await '^\? docs' && await '^! api'
 	# a group is what was asked for
 	deck session set solo group old
 	deck session set docs group old

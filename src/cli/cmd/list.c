@@ -138,7 +138,7 @@ static void print_table(const struct app *app, struct listing *listing, const st
 		       has_archive ? " Some are archived: agentdeck list --archived" : "");
 		return;
 	}
-	const size_t folded = listing_fold(listing, rows_for_sessions(listing));
+	const struct listing_folded folded = listing_fold(listing, rows_for_sessions(listing));
 	if (listing->count) {
 		cleanup_table struct table *table = listing_table(listing, app);
 		if (given->whole)
@@ -146,10 +146,13 @@ static void print_table(const struct app *app, struct listing *listing, const st
 		else
 			table_print(table);
 	}
-	if (folded)
+	if (folded.others)
+		printf("%zu more, %zu of them stopped: agentdeck list --no-trunc\n",
+		       folded.others + folded.stopped, folded.stopped);
+	else if (folded.stopped)
 		printf("%zu stopped %s not shown: agentdeck list --status stopped shows %s.\n",
-		       folded, folded == 1 ? "session is" : "sessions are",
-		       folded == 1 ? "it" : "them");
+		       folded.stopped, folded.stopped == 1 ? "session is" : "sessions are",
+		       folded.stopped == 1 ? "it" : "them");
 }
 
 /* The local time of the last boot: "09:14", with its date if that was another day. */

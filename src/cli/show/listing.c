@@ -272,11 +272,12 @@ void listing_select(struct listing *listing, const struct roster *roster)
 			&listing->order);
 }
 
-size_t listing_fold(struct listing *listing, size_t most)
+struct listing_folded listing_fold(struct listing *listing, size_t most)
 {
 	const size_t all = listing->count;
+	struct listing_folded folded = { 0 };
 	if (all <= most)
-		return 0;
+		return folded;
 	listing->count = 0;
 	for (size_t i = 0; i < all; i++) {
 		const struct attention attention = facts_attention(listing->shown[i]);
@@ -284,7 +285,12 @@ size_t listing_fold(struct listing *listing, size_t most)
 		    attention.marks & MARK_PINNED)
 			listing->shown[listing->count++] = listing->shown[i];
 	}
-	return all - listing->count;
+	folded.stopped = all - listing->count;
+	if (listing->count > most) {
+		folded.others = listing->count - most;
+		listing->count = most;
+	}
+	return folded;
 }
 
 /* ---- the table -------------------------------------------------------------------------------- */

@@ -52,9 +52,12 @@ int listing_set_columns(struct listing *listing, const char *text, struct error 
 /* Find those that are shown, and sort them. */
 void listing_select(struct listing *listing, const struct roster *roster);
 
-/* If there are more than so many, leave out those that are stopped and need nothing of their user.
- * Returns how many these are. */
-size_t listing_fold(struct listing *listing, size_t most);
+/* If there are more than so many, leave out those that are stopped and need nothing of their user,
+ * and then the last of the others: what is printed above the screen is not seen. */
+struct listing_folded {
+	size_t stopped, others;
+};
+struct listing_folded listing_fold(struct listing *listing, size_t most);
 
 /* A table of them; the caller's. */
 struct table *listing_table(const struct listing *listing, const struct app *app) MUST_USE;
