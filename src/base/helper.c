@@ -151,14 +151,30 @@ int helper_find(const char *program, const char *name, char **ret, struct error 
 	return 0;
 }
 
+static int find_argv(const char *first, const char *name, const struct strvec *words,
+		     struct strvec *argv, char **ret_program, struct error *err)
+{
+	cleanup_free char *own = helper_own_program();
+	if (helper_find(own, name, ret_program, err) < 0)
+		return -1;
+	strvec_push(argv, first ? first : *ret_program);
+	strvec_push_array(argv, (const char *const[]){ "--program", own, NULL });
+	strvec_push_all(argv, words);
+	return 0;
+}
+
+int helper_argv(const char *name, const struct strvec *words, struct strvec *ret, struct error *err)
+{
+	cleanup_free char *program = NULL;
+	return find_argv(NULL, name, words, ret, &program, err);
+}
+
 int helper_become(const char *name, const struct strvec *words, struct error *err)
 {
-	cleanup_free char *own = helper_own_program(), *program = NULL;
+	cleanup_free char *program = NULL;
 	cleanup_strvec struct strvec argv = { 0 };
-	if (helper_find(own, name, &program, err) < 0)
+	if (find_argv(name, name, words, &argv, &program, err) < 0)
 		return -1;
-	strvec_push_array(&argv, (const char *const[]){ name, "--program", own, NULL });
-	strvec_push_all(&argv, words);
 	(void)execv(program, strvec_argv(&argv));
 	cleanup_free char *why = program_explain(program, errno);
 	return error_set(err, ERROR_UNAVAILABLE, "cannot run %s: %s", program, why);

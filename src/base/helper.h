@@ -20,6 +20,10 @@ void helper_act_for(const char *program);
  * and the owner of this program; everybody; and a group other than root's and our own. */
 int helper_find(const char *program, const char *name, char **ret, struct error *err);
 
+/* The command line of the program of this name that comes with this one, as of helper_become(). */
+int helper_argv(const char *name, const struct strvec *words, struct strvec *ret,
+		struct error *err);
+
 /* Become the program of this name that comes with this one: NAME --program OWN WORDS...  Returns
  * only with an error.  ERROR_UNAVAILABLE: it is not there, or does not run. */
 int helper_become(const char *name, const struct strvec *words, struct error *err);

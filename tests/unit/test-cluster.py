@@ -288,6 +288,49 @@ def case_an_exec_that_ends_with_0_in_the_middle_proves_nothing(cluster):
     expect(done.returncode == 3 and done.stdout == b"said\n", done)
 
 
+def case_a_refusal_of_the_pod_is_no_lost_link(cluster):
+    cluster.start()
+    cluster.launch()
+    for status, told, words in ((2, b"no-such", ("-p", "no-such", "attach", "talk")), (64, b"no-such", ("attach", "--no-such", "talk"))):
+        terminal = Terminal(cluster, "-H", "agents", *words)
+        expect((ended := terminal.end()) == status and told in terminal.text and b"reconnecting" not in terminal.text, f"{words}: {ended}: {terminal.text}")
+
+
+def case_the_end_of_a_deck_or_wall_is_told_by_the_pod(cluster):
+    cluster.start()
+    cluster.launch()
+    for words, shown in ((("ui",), b"talk"), (("wall",), b"talk")):
+        terminal = Terminal(cluster, "-H", "agents", *words)
+        terminal.wait_for(shown)
+        terminal.type(b"q")
+        expect((ended := terminal.end()) == 0, f"{words}: {ended}: {terminal.text}")
+        terminal = Terminal(cluster, "-H", "agents", *words)
+        terminal.wait_for(shown)
+        cluster.set("cut")
+        ended = terminal.end()
+        cluster.unset("cut")
+        expect(ended == UNREACHABLE and b"agents: its kubectl has ended" in terminal.text, f"{words}, cut: {ended}: {terminal.text[-300:]}")
+
+
+def case_attach_needs_no_room_on_the_volume(cluster):
+    cluster.start()
+    cluster.launch()
+    there = f"{cluster.volume}/state/once"
+    os.makedirs(there, mode=0o700, exist_ok=True)
+    with open(cluster.state + "/pid", encoding="utf-8") as file:
+        [first] = children(int(file.read()))
+    inside = ["nsenter", "-t", str(first), "-m", *(["-U", "--preserve-credentials"] if USER else []), "--"]
+    subprocess.run([*inside, "mount", "-t", "tmpfs", "-o", "size=4k,mode=0700", "tmpfs", there], check=True)
+    subprocess.run([*inside, "dd", "if=/dev/zero", f"of={there}/full", "bs=4096", "count=1"], check=True, stderr=subprocess.DEVNULL)
+    expect(b"No space left" in cluster.run("-H", "agents", "set", "talk", "title", "other").stderr, "the volume is not full")
+    terminal = Terminal(cluster, "attach", "agents:talk")
+    terminal.wait_for(b"Ctrl-Q")
+    terminal.type(LEAVE)
+    expect((ended := terminal.end()) == 0 and b"talk keeps running" in terminal.text and b"reconnecting" not in terminal.text, f"{ended}: {terminal.text}")
+    done = cluster.run("-H", "agents", "exec", "talk", "--", "sh", "-c", "exit 3")
+    expect(done.returncode == 3, done)
+
+
 def case_kubernetes_says_why_a_host_is_not_there(cluster):
     def status(text, message=None, more=None):
         cluster.set("status", json.dumps({"phase": "Pending", **(more or {"conditions": [{"type": "PodScheduled", "status": "False", "message": message}]})}))

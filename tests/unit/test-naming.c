@@ -186,7 +186,8 @@ static void profiles_leave_the_names_beside_them_alone(void **state)
 {
 	(void)state;
 	struct error err = { 0 };
-	static const char *const taken[] = { "logs", "hooks", "agents", "run", "config.toml" };
+	static const char *const taken[] = { "logs", "hooks",   "agents",      "run",
+					     "once", "answers", "roles.cache", "config.toml" };
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		assert_usage(naming_check_profile(taken[i], &err), &err,
 			     "agentdeck uses this name itself");

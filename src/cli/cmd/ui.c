@@ -59,7 +59,7 @@ static int cmd_ui(struct app *app, struct error *err)
 	settle_terminal();
 	if (app->profile)
 		strvec_push_array(&words, (const char *const[]){ "--profile", app->profile, NULL });
-	return helper_become(PROGRAM, &words, err);
+	return give_terminal(app, PROGRAM, &words, err);
 }
 
 const struct command command_ui = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/show/output.h"
 
-#include "base/helper.h"
 #include "model/session/naming.h"
 
 #define PROGRAM "agentdeck-ui"
@@ -63,7 +63,7 @@ static int cmd_wall(struct app *app, struct error *err)
 	strvec_push(&words, "--");
 	if (check(app, err) < 0 || add_named(app, &words, err) < 0 || check_terminal(err) < 0)
 		return -1;
-	return helper_become(PROGRAM, &words, err);
+	return give_terminal(app, PROGRAM, &words, err);
 }
 
 const struct command command_wall = {

@@ -85,12 +85,12 @@ static int refuse_damaged(struct app *app, struct error *err)
 	return error_set(err, ERROR_CORRUPT, "%s", app->session->damage);
 }
 
-static int open_needs(struct app *app, struct error *err)
+static int open_deck(struct app *app, struct error *err)
 {
 	const char *name = app->command->name;
 	const unsigned flags = app->command->flags;
 	const bool is_internal = app->command->kind == COMMAND_INTERNAL;
-	if (!(flags & (NEEDS_DECK | NEEDS_STORE | NEEDS_SESSION)))
+	if (!app->once && !(flags & (NEEDS_DECK | NEEDS_STORE | NEEDS_SESSION)))
 		return 0;
 	const char *component = strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name;
 	if ((flags & IS_STRICT ? deck_open(app->profile, component, &app->deck, err)
@@ -112,6 +112,12 @@ static int open_needs(struct app *app, struct error *err)
 	}
 	/* A caller from a new login hands that login's SSH agent to the sessions. */
 	deck_refresh_ssh_agent(&app->deck);
+	return 0;
+}
+
+static int open_store(struct app *app, struct error *err)
+{
+	const unsigned flags = app->command->flags;
 	if (!(flags & (NEEDS_STORE | NEEDS_SESSION)))
 		return 0;
 	if ((!(flags & MAKES_PROFILE) && deck_check_profile(&app->deck, err) < 0) ||
@@ -132,7 +138,9 @@ static int begin_once(const struct app *app, struct once *once, struct error *er
 	if ((app->kind != COMMAND_CHANGES && app->kind != COMMAND_TERMINAL) || !app->deck.profile)
 		return error_set(err, ERROR_USAGE, "%s cannot be run with --once",
 				 app->command->name);
-	return once_begin(&app->deck, app->once, once, err);
+	return once_begin(&app->deck, app->once,
+			  app->kind == COMMAND_CHANGES ? ONCE_MUST_BE_KEPT : ONCE_MAY_BE_LOST, once,
+			  err);
 }
 
 static int report_error(const struct app *app, const struct error *err)
@@ -158,9 +166,12 @@ static int report_error(const struct app *app, const struct error *err)
 static int run_here(struct app *app, struct error *err)
 {
 	struct once once = ONCE_NONE;
-	int r = open_needs(app, err);
+	int r = open_deck(app, err);
 	if (r == 0)
 		r = begin_once(app, &once, err);
+	/* What refuses from here on has an end that its caller can ask for. */
+	if (r == 0)
+		r = open_store(app, err);
 	if (r == 0)
 		r = app->command->run(app, err);
 	once_end(&once, r < 0 ? error_exit_status(err->code) : r);

@@ -268,8 +268,7 @@ static int run_beside(const struct app *app, struct deck *deck, const struct rem
 	struct termios before;
 	const bool is_terminal = tcgetattr(STDIN_FILENO, &before) == 0;
 	const bool runs_program = app->command->flags & HAS_REST;
-	cleanup_free char *once = way_of(remote)->is_sure || !runs_program ? NULL
-									   : naming_new_uuid();
+	cleanup_free char *once = way_of(remote)->is_sure ? NULL : naming_new_uuid();
 	/* The pipes of a program stay pipes; the others say themselves what they need. */
 	const struct hosts_order how = { remote, words, once,
 					 !runs_program || (is_terminal && isatty(STDOUT_FILENO)),

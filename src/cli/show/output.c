@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/show/output.h"
 
+#include "base/child.h"
 #include "base/clock.h"
+#include "base/helper.h"
 #include "engine/terminal/kind.h"
 
 #include <errno.h>
@@ -27,6 +29,22 @@ void settle_terminal(void)
 	cleanup_free char *note = terminal_settle_kind();
 	if (note)
 		complain("%s", note);
+}
+
+int give_terminal(const struct app *app, const char *name, const struct strvec *words,
+		  struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	int status;
+	if (!app->once)
+		return helper_become(name, words, err);
+	if (helper_argv(name, words, &argv, err) < 0)
+		return -1;
+	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
+				       err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "%s does not run", argv.items[0]);
+	return r < 0 ? -1 : status;
 }
 
 int print_done(const struct app *app, struct json_object *object, char *line)

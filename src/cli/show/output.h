@@ -29,6 +29,11 @@ bool output_is_ascii(const struct app *app);
  * so (engine/terminal/kind.h). */
 void settle_terminal(void);
 
+/* Let the program of this name that comes with agentdeck have the terminal, and end as it does.
+ * With an id (--once) this process stays, and can note that end. */
+int give_terminal(const struct app *app, const char *name, const struct strvec *words,
+		  struct error *err);
+
 /* Print what a command has done: the object with --json, else the line, unless --quiet.  Takes
  * ownership of both. Returns 0. */
 int print_done(const struct app *app, struct json_object *object, char *line);

@@ -39,6 +39,25 @@ static int open_directory(const struct deck *deck, int *ret, struct error *err)
 	return fs_open_private_directory(path, ret, err);
 }
 
+/* Where no room is left on the volume of the state directory.  It may end with this boot. */
+static int open_other(const struct deck *deck, int *ret, struct error *err)
+{
+	const char *root = deck_has_runtime(deck) ? deck->paths.runtime : deck->paths.direct;
+	cleanup_free char *path = path_join(root, DIRECTORY);
+	return fs_open_private_directory(path, ret, err);
+}
+
+/* The directory that has the id; that of the state, if none has it. */
+static int find_directory(const struct deck *deck, const char *id, int *ret, struct error *err)
+{
+	cleanup_close int other = -1;
+	if (open_other(deck, &other, NULL) == 0 && faccessat(other, id, F_OK, 0) == 0) {
+		*ret = TAKE_FD(other);
+		return 0;
+	}
+	return open_directory(deck, ret, err);
+}
+
 static void read_lines(const struct fs_lock *lock, char ret[LINES_MAX])
 {
 	const ssize_t n = pread(lock->fd, ret, LINES_MAX - 1, 0);
@@ -72,13 +91,10 @@ static void forget_old(int directory)
 	}
 }
 
-int once_begin(const struct deck *deck, const char *id, struct once *ret, struct error *err)
+static int take(int directory, const char *id, struct once *ret, struct error *err)
 {
-	cleanup_close int directory = -1;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	char lines[LINES_MAX] = "";
-	if (check_id(id, err) < 0 || open_directory(deck, &directory, err) < 0)
-		return -1;
 	/* A caller that asks has the lock for a moment. */
 	const int r = fs_lock(directory, id, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
 	if (r < 0)
@@ -96,6 +112,23 @@ int once_begin(const struct deck *deck, const char *id, struct once *ret, struct
 	log_info("once: %s", id);
 	ret->lock = lock;
 	lock = FS_UNLOCKED;
+	return 0;
+}
+
+int once_begin(const struct deck *deck, const char *id, enum once_need need, struct once *ret,
+	       struct error *err)
+{
+	cleanup_close int directory = -1, other = -1;
+	cleanup_error struct error why = { 0 };
+	if (check_id(id, err) < 0)
+		return -1;
+	if (open_directory(deck, &directory, &why) == 0 && take(directory, id, ret, &why) == 0)
+		return 0;
+	if (need == ONCE_MUST_BE_KEPT || why.code == ERROR_EXISTS)
+		return error_move(err, &why);
+	log_warning("once: %s", why.message);
+	if (open_other(deck, &other, NULL) < 0 || take(other, id, ret, NULL) < 0)
+		log_warning("once: %s is not noted", id);
 	return 0;
 }
 
@@ -131,7 +164,7 @@ int once_ask(const struct deck *deck, const char *id, int64_t deadline_ms, enum 
 	cleanup_close int directory = -1;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	char lines[LINES_MAX];
-	if (check_id(id, err) < 0 || open_directory(deck, &directory, err) < 0)
+	if (check_id(id, err) < 0 || find_directory(deck, id, &directory, err) < 0)
 		return -1;
 	const int r = fs_lock(directory, id, deadline_ms, &lock, err);
 	if (r < 0)

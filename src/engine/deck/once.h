@@ -18,7 +18,12 @@ struct once {
 
 /* Take the id for this process.  ERROR_USAGE: it is none.  ERROR_EXISTS: it was taken, or asked
  * for, before. */
-int once_begin(const struct deck *deck, const char *id, struct once *ret, struct error *err);
+enum once_need {
+	ONCE_MUST_BE_KEPT, /* the command changes something */
+	ONCE_MAY_BE_LOST   /* where nothing can be written, it runs all the same */
+};
+int once_begin(const struct deck *deck, const char *id, enum once_need need, struct once *ret,
+	       struct error *err);
 /* The command ends with this exit status.  Does nothing without an id. */
 void once_end(struct once *once, int status);
 

@@ -348,10 +348,14 @@ int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status)
 	cleanup_json struct json_object *answer = NULL;
 	if (!order->once)
 		return status;
-	if (hosts_ask_once(deck, order->remote, order->once, "0", &answer, NULL) < 0 ||
-	    !streq(json_get_string(answer, "state", ""), once_state_words[ONCE_ENDED]))
+	if (hosts_ask_once(deck, order->remote, order->once, "0", &answer, NULL) < 0)
 		return WAY_LOST;
-	return (int)json_get_int(answer, "status", WAY_LOST);
+	const char *state = json_get_string(answer, "state", "");
+	if (streq(state, once_state_words[ONCE_ENDED]))
+		return (int)json_get_int(answer, "status", WAY_LOST);
+	/* It refused a word of its command line.  With 1 kubectl itself may have failed. */
+	const bool is_its_own = status > 1 && status < WAY_SIGNALLED;
+	return is_its_own && streq(state, once_state_words[ONCE_REFUSED]) ? status : WAY_LOST;
 }
 
 /* ---- ports ------------------------------------------------------------------------------------ */

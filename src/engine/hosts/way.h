@@ -71,10 +71,11 @@ struct way {
 };
 
 enum {
-	WAY_LOST = 255,    /* ssh(1) */
-	WAY_AS_WANTED = 1, /* it has that many replicas already */
-	WAY_SILENT = 1,    /* there is no connection */
-	WAY_CONNECTED = 1  /* there is one already */
+	WAY_LOST = 255,      /* ssh(1) */
+	WAY_SIGNALLED = 128, /* and the number of the signal */
+	WAY_AS_WANTED = 1,   /* it has that many replicas already */
+	WAY_SILENT = 1,      /* there is no connection */
+	WAY_CONNECTED = 1    /* there is one already */
 };
 
 extern const struct way way_ssh, way_kubernetes;

@@ -178,7 +178,8 @@ bool naming_is_agent(const char *text)
 
 int naming_check_profile(const char *profile, struct error *err)
 {
-	static const char *const reserved[] = { "logs", "hooks", "agents", "run", "config.toml" };
+	static const char *const reserved[] = { "logs", "hooks",   "agents",      "run",
+						"once", "answers", "roles.cache", "config.toml" };
 	cleanup_free char *shown = visible(profile);
 	if (!is_file_name(profile))
 		return error_set(
