@@ -12,15 +12,6 @@
 
 #include <string.h>
 
-/* Whether the agent is started by its own name, so that it gets the arguments we add; a wrapper may
- * drop them. */
-static bool is_own_command(const struct agent *agent, const struct instance *instance)
-{
-	size_t program = registry_program(&instance->argv);
-	return program < instance->argv.count &&
-	       strvec_contains(&agent->match, path_basename(instance->argv.items[program]));
-}
-
 void ownership_free(struct ownership *ownership)
 {
 	for (size_t i = 0; ownership->trash && i < ownership->profiles.count; i++)
@@ -246,7 +237,7 @@ int conversation_choose(struct deck *deck, struct instance *instance, const stru
 	bool unused = conversation->session_id && conversation->origin == ORIGIN_MINTED &&
 		      fact == TRANSCRIPT_ABSENT && !conversation->first_turn_seen &&
 		      !conversation->transcript_path && instance->last_used_at != 0 &&
-		      !is_own_command(agent, instance);
+		      !registry_is_own_command(agent, &instance->argv);
 	if ((!conversation->session_id || unused) &&
 	    discover(deck, instance, agent, &fact, err) < 0)
 		return -1;

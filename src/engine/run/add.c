@@ -205,10 +205,8 @@ static int claim_id(struct deck *deck, const struct instance *instance, struct f
 /* An id to be born with, for an agent that takes one and is called by its own name. */
 static void give_id(const struct deck *deck, const struct agent *agent, struct instance *instance)
 {
-	size_t program = registry_program(&instance->argv);
 	cleanup_free char *state = home_path(deck, instance->id);
-	if (!instance->conversation.session_id && program < instance->argv.count &&
-	    strvec_contains(&agent->match, path_basename(instance->argv.items[program]))) {
+	if (!instance->conversation.session_id && registry_is_own_command(agent, &instance->argv)) {
 		cleanup_free char *id = resume_new_id(agent, instance, state);
 		if (id)
 			conversation_set_id(&instance->conversation, id, ORIGIN_MINTED,

@@ -413,13 +413,6 @@ int lifecycle_set_notes(struct deck *deck, const char *base, struct setting *set
 	return operation_save(&operation, err);
 }
 
-static bool is_own_command(const struct agent *agent, const struct strvec *argv)
-{
-	const size_t program = registry_program(argv);
-	return program < argv->count &&
-	       strvec_contains(&agent->match, path_basename(argv->items[program]));
-}
-
 /* The session has its conversation, and the command must not choose another. */
 static int check_words(const struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, const struct strvec *argv, struct error *err)
@@ -450,7 +443,8 @@ static int check_wrapper(const struct instance *instance, const struct agent *ag
 			 const struct strvec *argv, struct error *err)
 {
 	const struct conversation *conversation = &instance->conversation;
-	if (is_own_command(agent, argv) || !is_own_command(agent, &instance->argv) ||
+	if (registry_is_own_command(agent, argv) ||
+	    !registry_is_own_command(agent, &instance->argv) ||
 	    conversation->origin != ORIGIN_MINTED || conversation->first_turn_seen ||
 	    conversation->transcript_path || !instance->last_used_at)
 		return 0;
@@ -562,7 +556,7 @@ static void begin_with(struct deck *deck, struct instance *instance, const struc
 	free(instance->conversation.config_home);
 	instance->conversation.config_home = deck_config_home(deck, agent);
 	instance->last_used_at = 0;
-	cleanup_free char *id = is_own_command(agent, &instance->argv)
+	cleanup_free char *id = registry_is_own_command(agent, &instance->argv)
 					? resume_new_id(agent, instance, state)
 					: NULL;
 	if (id)

@@ -2,8 +2,9 @@
  *
  * Change a session.
  *
- * Every function here takes the instance's lock for itself, looks at what is there now instead of
- * trusting what was stored, and writes what it is about to do before it does it.
+ * Every function here takes the instance's lock, looks at what exists now instead of trusting what
+ * was stored, and saves the manifest last.  What it does before that (copying a transcript) it can
+ * do again.
  */
 #pragma once
 

@@ -204,6 +204,13 @@ size_t registry_program(const struct strvec *argv)
 	return find_target(argv).word;
 }
 
+bool registry_is_own_command(const struct agent *agent, const struct strvec *argv)
+{
+	const size_t program = registry_program(argv);
+	return program < argv->count &&
+	       strvec_contains(&agent->match, path_basename(argv->items[program]));
+}
+
 /* "@scope/name" of "npm:@scope/name@1.2", "name" of "name[extra]==3".  The caller frees. */
 static char *package_name(const char *text)
 {

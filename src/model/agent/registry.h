@@ -55,6 +55,10 @@ const char *strategy_name(enum strategy strategy);
  * argv->count when there is none. */
 size_t registry_program(const struct strvec *argv);
 
+/* Is that word the agent's own name?  Then it gets the arguments that we add.  A wrapper may drop
+ * them. */
+bool registry_is_own_command(const struct agent *agent, const struct strvec *argv);
+
 /* The agent that matches the base name of that word, or of argv[0], or NULL.  Borrowed. */
 const struct agent *registry_match(const struct registry *registry, const struct strvec *argv);
 

@@ -459,7 +459,7 @@ static void plan_assign(const struct resume_facts *facts, struct run *run)
 }
 
 /* Resuming is all that can be done with the id. */
-static void plan_resume(const struct resume_facts *facts, struct run *run)
+static void plan_known_id(const struct resume_facts *facts, struct run *run)
 {
 	const struct conversation *conversation = &facts->instance->conversation;
 	bool first_launch = is_first_launch(facts->instance);
@@ -603,7 +603,7 @@ void resume_plan(const struct resume_facts *facts, struct run *run)
 	else if (stored && registry_strategy(agent) == STRATEGY_ASSIGN)
 		plan_assign(facts, run);
 	else if (stored)
-		plan_resume(facts, run);
+		plan_known_id(facts, run);
 	else
 		plan_without_id(facts, run);
 	add(facts, run, RUNG_LAUNCH, launch_reason(facts, run, stored && !takes), NULL, NULL);

@@ -342,7 +342,7 @@ struct item *list_first_waiting(const struct list *list)
 	return first;
 }
 
-/* Does a come before b in the order of n (is_back: of N)? */
+/* Does a come before b in the order of the key n (is_back: of N)? */
 static bool comes_before(const struct item *a, const struct item *b, bool is_back)
 {
 	return is_back ? item_is_before(b, a) : item_is_before(a, b);

@@ -365,7 +365,7 @@ static int refuse_missing(const struct container_order *order, const struct reci
 						      : ", or name another one with --image IMAGE");
 }
 
-/* ENGINE_ABSENT. */
+/* Take the image for the recipe, and forget how to build one.  ENGINE_ABSENT: there is none. */
 static int settle_image(struct engine *engine, const char *image, struct recipe *recipe,
 			struct error *err)
 {
