@@ -1257,6 +1257,8 @@ def case_a_hostile_host_is_one_of_all(hosts):
             done = hosts.run("list", "-A", "--json")
             found = [one["via"] for one in json.loads(done.stdout)]
             expect(b"\033" not in done.stdout + done.stderr and found.count("local") == found.count("gpu1") == found.count("gpu2") == 1, done)
+            done = hosts.run("attach", "--next", "-A")
+            expect(0 < done.returncode < 128, done)
 
 
 def case_a_host_with_two_names_is_one(hosts):

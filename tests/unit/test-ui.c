@@ -699,7 +699,6 @@ static void a_removal_that_removed_nothing_is_not_undone(void **state UNUSED)
 	assert_string_equal(ui->message, "0 of 2 sessions are removed; you gave the rest up.");
 	assert_false(ui->has_removed);
 	remove_two(ui);
-	check(ui, KEYS(KEY_CODE_HOME), "");
 	ui_line_ended(ui, ui->many_ticket, "neither is removed", false);
 	assert_false(ui->has_removed);
 }

@@ -199,8 +199,8 @@ static int begin(struct app *app, const struct start_order *order, struct lifecy
 	how.takes_over = app->takes_over;
 	how.once = app->once;
 	how.terminal = termsize_here();
-	if (app->size && !termsize_parse(app->size, &how.terminal))
-		how.terminal = (struct termsize){ 0 };
+	if (app->size && !termsize_is_usual(&how.terminal))
+		(void)termsize_parse(app->size, &how.terminal);
 	how.place.ret_needs_rebuild = &needs_rebuild;
 	int r = lifecycle_start(&app->deck, order->base, &how, ret, &why);
 	if (r < 0 && needs_rebuild && !how.place.may_rebuild && ask_rebuild(app, &why) == 0) {

@@ -243,7 +243,9 @@ static void choose_next(struct fleet *fleet, const struct member *member, struct
 		struct facts facts;
 		struct json_object *row = json_object_array_get_idx(rows, i);
 		const int64_t there = clock_parse(json_get_string(row, "via_now_at", ""));
-		if (!facts_read(row, &facts) || !doing_waits(facts.doing))
+		/* A host can send anything. */
+		if (!json_object_is_type(row, json_type_object) || !facts_read(row, &facts) ||
+		    !doing_waits(facts.doing))
 			continue;
 		struct attention one = { facts.doing, facts.marks, facts.since_us, facts.key.id };
 		if (one.since_us && there >= 0)

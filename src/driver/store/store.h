@@ -153,9 +153,8 @@ int store_load_row(struct store *store, const char *base, struct store_row *ret)
 void store_row_free(struct store_row *row);
 
 /* Find the row by an exact title, an exact id, the id that it is a copy of, a unique id prefix of
- * at least 3 characters, or the path of a directory (its realpath), in this order.  An archived
- * session has only the first three.  ERROR_NOT_FOUND
- * says what to try; ERROR_AMBIGUOUS lists the candidates (title and id).  *ret is borrowed from
- * rows. */
+ * at least 3 characters, or the path of a directory (its realpath), in this order.  The path finds
+ * no archived session.  ERROR_NOT_FOUND says what to try; ERROR_AMBIGUOUS lists the candidates
+ * (title and id).  *ret is borrowed from rows. */
 int store_resolve(const struct store_rows *rows, const char *target, const struct store_row **ret,
 		  struct error *err);

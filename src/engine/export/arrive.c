@@ -365,9 +365,6 @@ static int do_step(struct operation *operation, const struct move_order *order,
 		   enum move_state next, struct error *err)
 {
 	struct move *move = &operation->instance->move;
-	if (order->step == MOVE_STEP_LEAVE &&
-	    (check_leaves(operation, err) < 0 || note_it_is_stopped(operation, err) < 0))
-		return -1;
 	log_info("move %s: %s: %s -> %s", order->id, move_step_name(order->step),
 		 move_state_words[move->state], move_state_words[next]);
 	if (order->step == MOVE_STEP_DROP && next == MOVE_NONE)
@@ -391,6 +388,10 @@ int move_session(struct deck *deck, const struct move_order *order, enum move_st
 	const struct move *move = &operation.instance->move;
 	if (move_plan(move, order->step, order->id, &next) < 0)
 		return fail_step(&operation, order, err);
+	/* Also when the step is repeated: another session may have the conversation by now. */
+	if (order->step == MOVE_STEP_LEAVE &&
+	    (check_leaves(&operation, err) < 0 || note_it_is_stopped(&operation, err) < 0))
+		return -1;
 	const bool was_done = next == move->state && streq(or_empty(move->id), order->id);
 	if (!was_done && do_step(&operation, order, next, err) < 0)
 		return -1;

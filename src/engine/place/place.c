@@ -78,12 +78,15 @@ static unsigned status_lines(const struct strvec *options)
 
 struct termsize place_screen_size(const struct deck *deck, const struct instance *instance)
 {
-	enum { USUAL_COLUMNS = 200, USUAL_ROWS = 50 };
+	/* On a smaller screen agents leave out what tells their state.  tmux shows a part of it. */
+	enum { USUAL_COLUMNS = 200, USUAL_ROWS = 50, LEAST_COLUMNS = 80, LEAST_ROWS = 24 };
 	const struct termsize *terminal = &instance->terminal;
 	if (!termsize_is_usual(terminal))
 		return (struct termsize){ USUAL_COLUMNS, USUAL_ROWS };
-	return (struct termsize){ terminal->columns,
-				  terminal->rows - status_lines(&deck->settings.tmux.options) };
+	const unsigned rows = terminal->rows - status_lines(&deck->settings.tmux.options);
+	return (struct termsize){ terminal->columns > LEAST_COLUMNS ? terminal->columns
+								    : LEAST_COLUMNS,
+				  rows > LEAST_ROWS ? rows : LEAST_ROWS };
 }
 
 int place_end_unknown(struct deck *deck, const char *id, struct error *err)

@@ -270,6 +270,12 @@ static void log_missing(const struct deck *deck, const struct instance *instance
 			    names, hint);
 }
 
+static void take_terminal(struct instance *instance, const struct lifecycle_order *order)
+{
+	if (termsize_is_usual(&order->terminal))
+		instance->terminal = order->terminal;
+}
+
 int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
 			   bool *ret_already, struct error *err)
 {
@@ -289,8 +295,7 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 		return r < 0 ? -1 : 0;
 	}
 	ending_forget(instance);
-	if (termsize_is_usual(&order->terminal))
-		instance->terminal = order->terminal;
+	take_terminal(instance, order);
 	if (operation_find_agent(operation, err) < 0 ||
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
 	    (order->leaves_setup && setup_leave(operation->lock, instance, err) < 0) ||
@@ -342,11 +347,14 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 }
 
 /* The first half of a restart. */
-static int end_first(const struct operation *operation, struct error *err)
+static int end_first(const struct operation *operation, const struct lifecycle_order *order,
+		     struct error *err)
 {
 	bool was_running;
-	/* Before the first save: a process that finishes the restart must find the same programs. */
+	/* Before the first save: a process that finishes the restart must find the same programs,
+	 * and the same terminal. */
 	environment_keep(operation->deck, operation->instance);
+	take_terminal(operation->instance, order);
 	if (lifecycle_end_locked(operation, EVENT_RESTART_WANTED, &was_running, err) < 0)
 		return -1;
 	log_info("stopped%s: starting it again", was_running ? "" : " (was not running)");
@@ -397,7 +405,7 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 	restart_forget(instance);
 	if (order->once)
 		replace_string(&instance->once, order->once);
-	if (restart && end_first(&operation, err) < 0)
+	if (restart && end_first(&operation, order, err) < 0)
 		return -1;
 	if (lifecycle_start_locked(&operation, order, &already, err) < 0)
 		return restart && !state_is_running(instance->observed.state)

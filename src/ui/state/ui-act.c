@@ -280,8 +280,8 @@ void ui_line_ended(struct ui *ui, unsigned ticket, const char *text, bool is_goo
 	if (ticket == ui->many_ticket && ui->many.count) {
 		other = ui->is_halted && is_good ? ui_progress(ui) : NULL;
 		/* The list may not have heard of a success yet. */
-		ui->has_removed |= ui->does == ACTION_REMOVE &&
-				   ((is_good && !ui->is_halted) || ui_count_done(ui));
+		if (ui->does == ACTION_REMOVE)
+			ui->has_removed = (is_good && !ui->is_halted) || ui_count_done(ui);
 		strvec_clear(&ui->many);
 	}
 	if (ui->is_waiting && ui_awaits(ui, ticket)) {
