@@ -58,7 +58,7 @@ static void write_index(const struct deck *deck, const char *text, size_t length
 /* Read the stamps from an index that the store has written itself. */
 static void learn_stamps(struct deck *deck)
 {
-	static const char stale[] = "{\"format\":14,\"rows\":[\n\"zz\\tgone\"\n]}\n";
+	static const char stale[] = "{\"format\":15,\"rows\":[\n\"zz\\tgone\"\n]}\n";
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *object = NULL;
 	write_index(deck, stale, strlen(stale));

@@ -3000,6 +3000,41 @@ case_session_tags() {
 	[ "$(value a is_pinned)" = false ] || fail "pinned: $(value a is_pinned)"
 }
 
+case_session_queue() {
+	local manifest waits='{"id": "0000aaaa", "text": "first\\nline", "at": "2026-04-14T09:08:07.000Z", "state": "queued"}'
+	must add . -t a --agent demo
+	must add . -t b --agent demo
+	refused 1 'a is not running: start it with agentdeck session start a' send a --when-idle hello
+	refused 64 'none of --wait' send a --when-idle --wait hello
+	refused 64 'none of --wait' send a --when-idle --timeout 9 hello
+	refused 64 'leave --replace-draft out' send a --when-idle --replace-draft hello
+	refused 64 'a queued one may have 16384: put it' send a --when-idle "$(head -c 16385 /dev/zero | tr '\0' x)"
+	must queue a
+	grep -qx 'a: nothing is queued' "$home/out" || fail "queue: $(<"$home/out")"
+	# As one that was ended while it typed has left it.
+	manifest=$home/deck/default/$(value a id)/instance.json
+	sed -i "0,/{/s//{\"queue\": [${waits/queued/typing}, ${waits/0000aaaa/0000bbbb}],/" "$manifest"
+	must queue a
+	grep -Eq '^0000aaaa .* unknown +first$' "$home/out" && grep -Eq '^0000bbbb .* queued +first$' "$home/out" &&
+		grep -q '^0000aaaa may have been typed, so it is not typed again.* queue a --cancel 0000aaaa\.$' "$home/out" ||
+		fail "queue: $(<"$home/out")"
+	must list
+	grep -q 'stopped, 2 queued' "$home/out" || fail "list: $(<"$home/out")"
+	must show a
+	grep -Eq '^Queued +2: the first message may have been typed already$' "$home/out" || fail "show: $(<"$home/out")"
+	refused 1 'has 2 queued messages' session move a --step leave --id 11111111-2222-4333-8444-555555555555 --to other
+	refused 2 "no queued message has the id 'nosuch'" queue a --cancel nosuch
+	refused 64 'the id of a message, or all' queue a --cancel ''
+	must queue a --cancel 0000aaaa
+	must queue a
+	grep -qx 'Waits: its agent does not run\.' "$home/out" || fail "queue: $(<"$home/out")"
+	must queue a --cancel all
+	grep -qx 'a: 1 cancelled' "$home/out" || fail "cancel: $(<"$home/out")"
+	grep -q '"queue"' "$manifest" && fail "it is in the manifest"
+	[ "$(stat -c %a "$manifest")" = 600 ] || fail "others may read the manifest"
+	must queue a --cancel all
+}
+
 case_session_archive() {
 	local id
 	must launch . -t a --agent demo

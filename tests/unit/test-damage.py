@@ -38,6 +38,7 @@ WORDS = {"TITLE": "other", "NAME": "other", "GROUP": "work", "FIELD": "group", "
 EXTRA = {"top": ["--once"], "remove": ["--force"], "purge": ["--force"], "session eject": ["--force"],
          "session approve": ["--yes"], "session deny": ["--yes"], "session restart": ["--no-wait"],
          "session start": ["--no-wait", "--no-supervise"], "session limit": ["--memory-max=1G"],
+         "session queue": ["--cancel=all"],
          "session fork": ["--no-start"], "session move": ["--abandon"], "session output": ["--pane"],
          "status": ["--wait", "error", "--timeout", "1"]}
 REMEDY = re.compile(r"repair it|remove it|agentdeck remove|newer agentdeck|put the (file|directory) itself|chmod")

@@ -90,6 +90,8 @@ static void each_mark_has_its_cause(void **state UNUSED)
 	entry.row.workspace = (char *)"clone";
 	assert_int_equal(facts_of(&entry).marks, MARK_CLONE);
 	entry.row.workspace = NULL;
+	entry.row.queued = 3;
+	assert_int_equal(facts_of(&entry).queued, 3);
 	entry.row.is_pinned = true;
 	assert_int_equal(facts_of(&entry).marks, MARK_PINNED);
 	entry.row.is_pinned = false;

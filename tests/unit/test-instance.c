@@ -94,7 +94,29 @@ static const char full[] =
 	"{\"rung\":\"shell\",\"reason\":\"last\",\"argv\":[\"sh\"]}],\"attempt\":1,"
 	"\"attempt_since\":\"2026-04-14T09:08:05.678Z\",\"attempt_since_boot_ms\":99,"
 	"\"reported\":true,\"reporter_pid\":15,\"reporter_start\":16,\"history_note\":\"history not restored: x\"},"
+	"\"queue\":[{\"id\":\"0123abcf\",\"text\":\"x\",\"at\":\"2026-04-14T09:08:07.000Z\",\"state\":\"unknown\","
+	"\"why\":\"y\",\"is_raw\":true}],\"queue_said_at\":\"2026-04-14T09:08:08.000Z\","
 	"\"limits\":{\"memory_high\":1,\"memory_max\":2,\"tasks_max\":3,\"cpu_weight\":4}}";
+
+/* Also those of another version, behind one that has left the queue. */
+static void queued_messages_keep_what_they_have(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(
+		"{\"format\":1," CREATED "," REQUIRED
+		",\"queue\":[{\"id\":\"a\",\"text\":\"1\",\"state\":\"queued\",\"new\":1},"
+		"{\"id\":\"b\",\"text\":\"2\",\"state\":\"flying\",\"new\":2}]}");
+	assert_int_equal(instance->queue_count, 2);
+	assert_int_equal(instance->queue[1].state, QUEUED_OTHER);
+	assert_null(instance_find_queued(instance, "c"));
+	assert_ptr_equal(instance_find_queued(instance, "b"), &instance->queue[1]);
+	instance_drop_queued(instance, 0);
+	assert_written(instance, "\"queue\":[{\"id\":\"b\",\"text\":\"2\",\"state\":\"flying\","
+				 "\"new\":2}]");
+	instance_drop_queued(instance, 0);
+	assert_not_written(instance, "\"queue\"");
+	assert_refused("{\"format\":1," CREATED "," REQUIRED ",\"queue\":[{\"id\":\"a\"}]}",
+		       ERROR_CORRUPT, "text");
+}
 
 static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 {
@@ -794,6 +816,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_is_read_and_written_as_it_was),
+		cmocka_unit_test(queued_messages_keep_what_they_have),
 		cmocka_unit_test(what_is_no_tag_is_left_out),
 		cmocka_unit_test(tags_are_replaced_or_changed),
 		cmocka_unit_test(a_container_is_read_and_written_as_it_was),

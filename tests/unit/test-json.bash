@@ -97,6 +97,11 @@ holds 0 status --wait idle,stopped
 holds 0 'session send' one 'remember me'
 agentdeck status --wait idle --timeout 30 one >/dev/null || fail "one is not idle"
 holds 1 'session send' damaged hello
+holds 0 'session send' one --when-idle 'and me'
+holds 0 'session send' one --when-idle 'and me, too'
+holds 0 'session queue' one
+holds 0 'session queue' one --cancel all
+holds 0 'session queue' one
 for verb in approve deny; do
 	holds 1 "session $verb" one
 	agentdeck send one '/run make' >/dev/null || fail "it does not run"

@@ -72,6 +72,11 @@ static struct instance *full_instance(void)
 	instance->tags = xstrdup("api,x");
 	instance->is_pinned = true;
 	instance->archived_at = INT64_C(1776157684000000);
+	instance->queue = xcalloc(2, sizeof(*instance->queue));
+	instance->queue_count = 2;
+	for (size_t i = 0; i < instance->queue_count; i++)
+		instance->queue[i] = (struct queued){ .id = xasprintf("q%zu", i),
+						      .text = xstrdup("a message") };
 	instance->created_at = INT64_C(1776157681123000);
 	instance->last_used_at = INT64_C(1776157682000000);
 	instance->desired = DESIRED_RUNNING;
@@ -105,6 +110,7 @@ static void assert_full(const struct store_row *row)
 	assert_string_equal(row->group, "work");
 	assert_string_equal(row->tags, "api,x");
 	assert_true(row->is_pinned);
+	assert_int_equal(row->queued, 2);
 	/* It is to run. */
 	assert_true(row->archived_at == 0);
 	assert_string_equal(row->lookup_directory, "/srv");
@@ -435,7 +441,7 @@ static void rows_that_make_no_sense_are_read_anew(void **state)
 		{ "forged\\t", "" },              /* a text too few */
 		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
 		{ "\\tnone\\t", "\\tnone\\tx\\t" },
-		{ "\"format\":14", "\"format\":8" },
+		{ "\"format\":15", "\"format\":8" },
 		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
 		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
 		{ "\\t1776157681000000", "\\t-1" },

@@ -12,7 +12,7 @@
 	X(ui) X(wall) X(add) X(launch) X(list) X(status) X(events) X(top) \
 	X(session_start) X(session_stop) X(session_restart) X(session_attach) X(switch) \
 	X(session_show) X(session_path) X(session_address) X(session_changes) X(session_merge) X(session_push) X(session_check) X(session_current) X(session_fork) X(session_set) X(session_limit) \
-	X(session_send) X(session_output) X(session_look) X(session_approve) X(session_deny) \
+	X(session_send) X(session_queue) X(session_output) X(session_look) X(session_approve) X(session_deny) \
 	X(session_exec) X(session_shell) X(session_eject) X(session_archive) X(session_unarchive) X(recover) X(adopt) X(discover) X(history) X(search) X(import) X(session_export) X(session_import) X(session_move) X(backup) X(restore) X(rename) X(remove) \
 	X(undo) X(prune) X(purge) X(settle) X(up) X(down) X(diff) \
 	X(agents_list) X(agents_show) X(agents_check) \

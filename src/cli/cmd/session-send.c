@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/crew.h"
 #include "cli/cmd/message.h"
+#include "cli/cmd/queueing.h"
 #include "cli/cmd/reply.h"
 #include "cli/cmd/several.h"
 #include "cli/show/editor.h"
@@ -19,7 +20,7 @@
 struct options {
 	const char *file;
 	int64_t timeout_s; /* 0: not given */
-	bool no_wait, replace_draft, wait, edit, raw;
+	bool no_wait, replace_draft, wait, edit, raw, when_idle;
 };
 
 static const struct command_option options[] = {
@@ -32,6 +33,8 @@ static const struct command_option options[] = {
 	{ 0, "no-wait", NULL, "give up at once if the agent is not ready or is working",
 	  TO_FLAG(no_wait) },
 	{ 'w', "wait", NULL, "wait for the reply, and print it", TO_FLAG(wait) },
+	{ 0, "when-idle", NULL, "queue it until the agent is idle, and do not wait for that",
+	  TO_FLAG(when_idle) },
 	{ 's', "session", "SESSION", "send it to this one; may be given several times",
 	  TO_APP_LIST(named) },
 	OPTIONS_SEVERAL,
@@ -190,7 +193,8 @@ static int send_one(struct app *app, const struct store_row *row, struct error *
 	cleanup_free char *text = join_words(&app->operands, has_name ? 1 : 0);
 	if (message_read(text, given->file, &message, err) < 0)
 		return -1;
-	return send_text(app, row, &message, err);
+	return given->when_idle ? queueing_send(app, row, message.data, given->raw, err)
+				: send_text(app, row, &message, err);
 }
 
 static int send_all(struct app *app, const struct several *several, struct several_verb *verb,
@@ -207,7 +211,10 @@ static int send_all(struct app *app, const struct several *several, struct sever
 				 "a message to several sessions may have %d bytes: put it into a "
 				 "file, and send the name of that file",
 				 SHARED_MAX);
-	strvec_pushf(&words, "--timeout=%lld", (long long)timeout_s(given));
+	if (given->when_idle)
+		strvec_push(&words, "--when-idle");
+	else
+		strvec_pushf(&words, "--timeout=%lld", (long long)timeout_s(given));
 	if (given->no_wait)
 		strvec_push(&words, "--no-wait");
 	if (given->wait)
@@ -249,6 +256,20 @@ static int run_edited(struct app *app, const struct several *several, struct sev
 	return r;
 }
 
+static int check_options(const struct options *given, struct error *err)
+{
+	if (given->when_idle && (given->wait || given->no_wait || given->timeout_s))
+		return error_set(err, ERROR_USAGE,
+				 "--when-idle waits for nothing, so it goes with none of --wait, "
+				 "--no-wait and --timeout: agentdeck session output shows the "
+				 "reply later");
+	if (given->when_idle && given->replace_draft)
+		return error_set(err, ERROR_USAGE,
+				 "a queued message waits until the input box is empty: leave "
+				 "--replace-draft out");
+	return 0;
+}
+
 /* The first operand names the session, unless an option names it. */
 static int cmd_session_send(struct app *app, struct error *err)
 {
@@ -257,11 +278,13 @@ static int cmd_session_send(struct app *app, struct error *err)
 	cleanup_strvec struct strvec names = { 0 };
 	struct several_verb verb = {
 		.act = send_one,
-		.result = "submitted",
+		.result = given->when_idle ? "submitted or queued" : "submitted",
 		.concerns = several_is_wanted,
 		.timeout_ms = crew_timeout_ms(app) + timeout_s(given) * 1000,
 		.jobs = SEVERAL_STOPS,
 	};
+	if (check_options(given, err) < 0)
+		return -1;
 	int r = several_work(app, &verb, err);
 	if (r != SEVERAL_NONE)
 		return r;

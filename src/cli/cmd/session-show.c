@@ -17,6 +17,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/run/correct.h"
 #include "engine/run/outside.h"
+#include "engine/run/queue.h"
 #include "engine/run/sleep.h"
 #include "engine/run/work.h"
 #include "engine/terminal/terminal.h"
@@ -335,6 +336,13 @@ static void print_sleep(const struct app *app, const struct instance *instance)
 		line("Sleeps", text);
 }
 
+static void print_queue(const struct app *app, const struct instance *instance)
+{
+	const enum queue_verdict verdict = lifecycle_queue_verdict(&app->deck, instance);
+	cleanup_free char *text = xasprintf("%zu: %s", instance->queue_count, queue_why(verdict));
+	line("Queued", instance->queue_count ? text : NULL);
+}
+
 static void print_end(const struct app *app, const struct instance *instance)
 {
 	cleanup_free char *policy = xasprintf(
@@ -611,6 +619,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 		print_origin(instance);
 	if (given->verbose && is_live)
 		print_run(instance, attempt);
+	print_queue(app, instance);
 	print_clients(instance);
 	print_restart(app, instance);
 	print_end(app, instance);

@@ -69,6 +69,14 @@ static char *work_cell(const struct seen_work *work)
 	return strbuf_take(&text);
 }
 
+/* "busy, 2 queued".  The caller frees. */
+static char *status_cell(const struct facts *facts, const struct view *view)
+{
+	cleanup_free char *text = view_text(view);
+	return facts->queued ? xasprintf("%s, %" PRId64 " queued", text, facts->queued)
+			     : TAKE_PTR(text);
+}
+
 /* "" if it is not known.  The caller frees. */
 static char *cell_of(const struct listing *listing, const struct column *column,
 		     const struct facts *facts, const struct view *view)
@@ -77,7 +85,7 @@ static char *cell_of(const struct listing *listing, const struct column *column,
 	const bool is_pinned = facts->marks & MARK_PINNED;
 	char text[CLOCK_TEXT_SIZE];
 	if (column->kind == COLUMN_STATUS)
-		return view_text(view);
+		return status_cell(facts, view);
 	if (column->kind == COLUMN_WORK)
 		return work_cell(facts->work);
 	if (column == columns && listing->is_for_eyes)

@@ -109,6 +109,7 @@ void json_write_facts(struct json_writer *writer, const struct facts *facts, boo
 	json_write_bool(writer, "activity_is_old", facts->is_old && !is_removed);
 	json_write_string(writer, "reason", is_removed ? NULL : facts->reason);
 	json_write_time(writer, "limit_ends_at", is_removed ? 0 : facts->limited_until);
+	json_write_int(writer, "queued", is_removed ? 0 : facts->queued);
 	json_write_bool(writer, "is_asleep", facts->is_asleep);
 	json_write_bool(writer, "is_undecided", facts->is_undecided);
 	json_write_time(writer, "since_at", facts->since_us);

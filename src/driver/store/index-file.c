@@ -8,7 +8,7 @@
 
 /* What we write is JSON, so that other programs can read it.  We read only what we write, line by
  * line: to parse it as any JSON took half of the time of a listing. */
-#define BEGIN "{\"format\":14,\"rows\":["
+#define BEGIN "{\"format\":15,\"rows\":["
 #define END   "\n]}\n"
 
 void index_file_free(struct index_file *index)

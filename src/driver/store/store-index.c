@@ -77,6 +77,7 @@ static const struct field columns[] = {
 	FIELD(struct store_row, tags, "tags"),
 	FIELD(struct store_row, is_pinned, "is_pinned"),
 	FIELD(struct store_row, archived_at, "archived_at"),
+	FIELD(struct store_row, queued, "queued"),
 };
 enum { COLUMN_COUNT = ARRAY_SIZE(columns) };
 
@@ -235,6 +236,7 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 		.tags = instance->tags,
 		.is_pinned = instance->is_pinned,
 		.archived_at = instance_archived_at(instance),
+		.queued = (int64_t)instance->queue_count,
 		.ending = instance->ending.stage,
 		.move = instance->move.state,
 		.move_host = instance->move.host,

@@ -112,6 +112,7 @@ struct store_row {
 	char *tags; /* as in struct instance */
 	bool is_pinned;
 	int64_t archived_at; /* instance_archived_at() */
+	int64_t queued;      /* messages that wait until it is idle */
 	char *within; /* the base of the session whose container it is; NULL: no other one's */
 	/* instance_lookup_directory(), instance_owner_directory() */
 	char *lookup_directory, *owner_directory;

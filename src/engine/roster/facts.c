@@ -72,6 +72,7 @@ struct facts facts_of(const struct roster_entry *entry)
 		.is_desired = row->desired == DESIRED_RUNNING,
 		.is_old = view->is_old,
 		.limited_until = view->limited_until,
+		.queued = row->queued,
 		.is_asleep = view->note == VIEW_ASLEEP,
 		.is_undecided = view->note == VIEW_UNDECIDED,
 		.asks_first = view_asks_first(row, view),

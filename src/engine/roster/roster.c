@@ -125,7 +125,7 @@ static unsigned compare(const struct roster_entry *entry, const struct store_row
 	if (!is_same(now->group, row->group) || !is_same(now->agent, row->agent) ||
 	    !is_same(now->session_id, row->session_id) || !is_same(now->tags, row->tags) ||
 	    now->is_pinned != row->is_pinned || now->archived_at != row->archived_at ||
-	    !is_same(now->lookup_directory, row->lookup_directory))
+	    now->queued != row->queued || !is_same(now->lookup_directory, row->lookup_directory))
 		differs |= ROSTER_LISTED;
 	if (now->desired != row->desired)
 		differs |= ROSTER_WISH;

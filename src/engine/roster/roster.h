@@ -59,7 +59,8 @@ enum {
 	ROSTER_DOING = 1 << 2, /* the activity */
 	ROSTER_REASON = 1 << 3,
 	ROSTER_HELD = 1 << 4,
-	ROSTER_LISTED = 1 << 5, /* group, agent, conversation, directory, tags, pin, archive */
+	ROSTER_LISTED =
+		1 << 5, /* group, agent, conversation, directory, tags, pin, archive, queue */
 	ROSTER_WISH = 1 << 6,
 	/* what listings show of it */
 	ROSTER_SHOWN = ROSTER_TITLE | ROSTER_STATE | ROSTER_DOING | ROSTER_REASON,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/place/activityfile.h"
+#include "engine/run/queue.h"
 #include "engine/screen/deliver.h"
 #include "engine/screen/recipient.h"
 #include "engine/terminal/terminal.h"
@@ -90,6 +91,16 @@ static int leave_menu(struct deck *deck, const char *base, struct error *err)
 	return 0;
 }
 
+static enum due due_of(const struct delivery_result *result)
+{
+	if (result->reason)
+		log_info("what is due: %s: %s", delivery_name(result->delivery), result->reason);
+	return result->delivery == DELIVERY_SUBMITTED ? DUE_SAID
+	       : result->delivery == DELIVERY_NOT_READY || result->delivery == DELIVERY_DRAFT
+		       ? DUE_LATER
+		       : DUE_UNKNOWN;
+}
+
 static int say(struct deck *deck, const char *base, const char *text, enum due *ret,
 	       struct error *err)
 {
@@ -102,12 +113,7 @@ static int say(struct deck *deck, const char *base, const char *text, enum due *
 	};
 	if (deliver(deck, &request, &result, err) < 0)
 		return -1;
-	if (result.reason)
-		log_info("what is due: %s: %s", delivery_name(result.delivery), result.reason);
-	*ret = result.delivery == DELIVERY_SUBMITTED ? DUE_SAID
-	       : result.delivery == DELIVERY_NOT_READY || result.delivery == DELIVERY_DRAFT
-		       ? DUE_LATER
-		       : DUE_UNKNOWN;
+	*ret = due_of(&result);
 	return 0;
 }
 
@@ -129,6 +135,18 @@ static int say_continue(struct deck *deck, const struct instance *instance, int6
 	return r;
 }
 
+static int say_queued(struct deck *deck, const char *base, enum due *ret, struct error *err)
+{
+	cleanup_queue_said struct queue_said said = { 0 };
+	if (lifecycle_say_queued(deck, base, &said, err) < 0)
+		return -1;
+	if (said.verdict == QUEUE_SAY)
+		*ret = due_of(&said.result);
+	else if (said.verdict == QUEUE_STUCK)
+		*ret = DUE_UNKNOWN;
+	return 0;
+}
+
 int lifecycle_say_due(struct deck *deck, const char *base, enum due *ret, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
@@ -141,5 +159,5 @@ int lifecycle_say_due(struct deck *deck, const char *base, enum due *ret, struct
 	activity_read(instance->run.directory, &activity);
 	if (deck->settings.on_limit == LIMIT_CONTINUE && is_over(&activity))
 		return say_continue(deck, instance, activity.limited_until, ret, err);
-	return 0;
+	return instance->queue_count ? say_queued(deck, base, ret, err) : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Messages that agentdeck sends to an agent at a set time: "continue" after a usage limit.
+ * Messages that agentdeck sends to an agent by itself: "continue" after a usage limit, and those
+ * that wait until it is idle (queue.h).
  *
  * Nothing is said twice: the intent is written before the first key.  Nothing is typed over a
  * question, a draft or a turn; then the next try says it.

@@ -27,18 +27,20 @@ int64_t lifecycle_sleep_after_us(const struct deck *deck, const struct instance 
 	return settings_sleep_us(lifecycle_sleep_after(deck, instance), &us) ? us : 0;
 }
 
-static void look_at_activity(const struct settings *settings, const struct run *run,
-			     struct sleep_facts *facts)
+static void look_at_activity(const struct operation *operation, struct sleep_facts *facts)
 {
+	const struct settings *settings = &operation->deck->settings;
+	const struct instance *instance = operation->instance;
 	cleanup_activity struct activity activity = { 0 };
-	activity_read(run->directory, &activity);
+	activity_read(instance->run.directory, &activity);
 	const int64_t idle_us = clock_wall_us() - activity.since;
 	facts->activity = activity.activity;
 	facts->idle_us = activity.since > 0 && idle_us > 0 ? idle_us : 0;
 	/* An agent that will be told to continue after its limit has work. */
 	const bool continues = activity_may_continue(&activity) &&
 			       settings->on_limit == LIMIT_CONTINUE;
-	facts->has_work = activity.has_tasks || activity.queued > 0 || continues;
+	facts->has_work = activity.has_tasks || activity.queued > 0 || continues ||
+			  instance->queue_count;
 }
 
 static void look_at_screen(const struct operation *operation, struct sleep_facts *facts)
@@ -59,10 +61,9 @@ static void look_at_screen(const struct operation *operation, struct sleep_facts
 /* What its user and its agent can change at any moment. */
 static void look_at_use(struct operation *operation, struct sleep_facts *facts)
 {
-	const struct run *run = &operation->instance->run;
-	look_at_activity(&operation->deck->settings, run, facts);
+	look_at_activity(operation, facts);
 	look_at_screen(operation, facts);
-	facts->is_unwatched = !terminal_has_clients(run->socket);
+	facts->is_unwatched = !terminal_has_clients(operation->instance->run.socket);
 }
 
 /* Would the next start resume it?  The plan is made of a copy, since it changes the run. */
@@ -105,7 +106,7 @@ static void look(struct operation *operation, struct fs_lock *send, struct sleep
 	if (!facts->is_running)
 		return;
 	facts->is_undisturbed = recipient_lock_run(instance->run.directory, 0, send, NULL) == 0;
-	look_at_activity(&operation->deck->settings, &instance->run, facts);
+	look_at_activity(operation, facts);
 	if (sleep_decide(facts) < SLEEP_WATCHED && facts->idle_us < facts->after_us)
 		return;
 	look_at_use(operation, facts);

@@ -599,6 +599,18 @@ static void submit(struct sending *sending)
 						: "its screen shows no effect");
 }
 
+int deliver_check_text(const struct agent *agent, const char *text, bool is_raw, struct error *err)
+{
+	const size_t mode = display_mode_length(agent, text);
+	if (!mode || is_raw)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "nothing was sent: to %s, a text that begins with %.*s is no "
+			 "message, but for another mode of its input box, such as that of a "
+			 "shell: if you mean that, use agentdeck session send --raw",
+			 agent->title ? agent->title : agent->name, (int)mode, text);
+}
+
 /* Find out how the agent will treat the text. */
 static int read_text(struct sending *sending, struct error *err)
 {
@@ -610,16 +622,19 @@ static int read_text(struct sending *sending, struct error *err)
 	sending->result->is_command = sending->is_command;
 	if (!mode)
 		return 0;
-	if (!sending->request->is_raw)
-		return error_set(
-			err, ERROR_INVALID,
-			"nothing was sent: to %s, a text that begins with %.*s is no "
-			"message, but for another mode of its input box, such as that of a "
-			"shell: if you mean that, use agentdeck session send --raw",
-			agent->title ? agent->title : agent->name, (int)mode, text);
+	if (deliver_check_text(agent, text, sending->request->is_raw, err) < 0)
+		return -1;
 	sending->raw = agent_copy(agent);
 	strvec_push_all(&sending->raw->ready, &agent->mode);
 	return 0;
+}
+
+static bool begin(struct sending *sending)
+{
+	const struct delivery_request *request = sending->request;
+	cleanup_error struct error why = { 0 };
+	return !request->begin || request->begin(request->context, &why) == 0 ||
+	       decide(sending, DELIVERY_NOT_READY, why.message);
 }
 
 int deliver(struct deck *deck, const struct delivery_request *request, struct delivery_result *ret,
@@ -643,7 +658,7 @@ int deliver(struct deck *deck, const struct delivery_request *request, struct de
 		return -1;
 	if (r == FS_LOCK_BUSY)
 		decide(&sending, DELIVERY_NOT_READY, "another agentdeck is sending to it");
-	else if (wait_ready(&sending) && paste(&sending))
+	else if (wait_ready(&sending) && begin(&sending) && paste(&sending))
 		submit(&sending);
 	log_info("send: bytes=%zu delivery=%s%s%s", request->length, delivery_name(result.delivery),
 		 result.reason ? " reason=" : "", or_empty(result.reason));

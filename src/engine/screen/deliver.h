@@ -42,6 +42,10 @@ struct delivery_request {
 	/* also a text that brings the box into another mode, in which it is no message (mode_text
 	 * in the registry) */
 	bool is_raw;
+	/* Called when the agent is ready, before the first key.  Not 0: nothing is sent
+	 * (DELIVERY_NOT_READY), because of err.  NULL: nothing is to be done then. */
+	int (*begin)(void *context, struct error *err);
+	void *context;
 };
 
 struct delivery_result {
@@ -53,6 +57,10 @@ struct delivery_result {
 };
 void delivery_result_free(struct delivery_result *result);
 #define cleanup_delivery_result CLEANUP(delivery_result_free)
+
+/* Is the text a message to this agent?  ERROR_INVALID: it begins another mode of its input box,
+ * such as that of a shell, and is_raw does not say that this is meant. */
+int deliver_check_text(const struct agent *agent, const char *text, bool is_raw, struct error *err);
 
 /* Fails only if no attempt is possible.  ERROR_NOT_FOUND: the instance was removed. ERROR_INVALID:
  * it is not running, a shell is in the agent's place, or the text is no message and not meant to be

@@ -9,6 +9,7 @@
 #include "engine/place/isolation.h"
 #include "engine/run/correct.h"
 #include "engine/run/due.h"
+#include "engine/run/queue.h"
 #include "engine/run/recover.h"
 #include "engine/run/sleep.h"
 #include "engine/supervise/decide.h"
@@ -29,6 +30,7 @@ enum {
 	WORK_MARGIN_S = 10,
 	IDLE_BUSY_MS = 1000,    /* while other commands are at work */
 	IDLE_RETRY_MS = 300000, /* at most, from a try that was hindered to the next */
+	QUEUE_RETRY_MS = 60000, /* the same, of a message that its user waits for */
 };
 
 /* ---- what is known ----------------------------------------------------------------------------- */
@@ -257,12 +259,22 @@ static int64_t sleep_at(const struct session *session, int64_t *ret_retry_ms)
 	return after_us ? entry->view.activity_since + after_us : 0;
 }
 
+static int64_t queued_at(const struct session *session, int64_t *ret_retry_ms)
+{
+	const struct roster_entry *entry = session->entry;
+	cleanup_instance struct instance *instance = NULL;
+	if (!entry->row.queued || store_load(entry->store, entry->row.base, &instance, NULL) != 0)
+		return 0;
+	*ret_retry_ms = QUEUE_RETRY_MS;
+	return lifecycle_queue_due_us(session->supervisor->deck, instance);
+}
+
 /* Likewise, from which on something is to be said to it. */
-static int64_t say_at(const struct session *session, int64_t *ret_retry_ms UNUSED)
+static int64_t say_at(const struct session *session, int64_t *ret_retry_ms)
 {
 	const struct view *view = &session->entry->view;
 	if (!view->may_continue || session->supervisor->deck->settings.on_limit != LIMIT_CONTINUE)
-		return 0;
+		return queued_at(session, ret_retry_ms);
 	return view->limited_until + DUE_MARGIN_S * INT64_C(1000000);
 }
 
@@ -494,11 +506,14 @@ static void on_tried(const struct child_result *result, const struct error *fail
 				 "agentdeck revive", &answer, NULL);
 	session->work = WORK_NONE;
 	supervisor->working--;
-	session->tries[session->trying].tried_ms = clock_ms();
+	const char *outcome = json_get_string(answer, idle[session->trying].result,
+					      failure ? failure->message : "it failed");
+	/* After a success the next one waits for nothing but its agent. */
+	session->tries[session->trying].tried_ms = streq(outcome, due_name(DUE_SAID)) ? 0
+										      : clock_ms();
 	if (session->entry)
 		log_debug("%s %s: %s", session->entry->row.id, idle[session->trying].option,
-			  json_get_string(answer, idle[session->trying].result,
-					  failure ? failure->message : "it failed"));
+			  outcome);
 	if (!look_again(session) && session->work == WORK_NONE)
 		session_free(session);
 	run_queue(supervisor);

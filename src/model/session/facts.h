@@ -89,6 +89,7 @@ struct facts {
 	bool is_desired;       /* it should run */
 	bool is_old;           /* the activity may have changed */
 	int64_t limited_until; /* µs since the Epoch; 0: no usage limit, or its end is not known */
+	int64_t queued;        /* messages that wait until it is idle */
 	bool is_asleep;        /* stopped while it was idle: attach and send wake it */
 	bool is_undecided;     /* its user is to say what becomes of what it has left */
 	bool asks_first;       /* there may be something to ask before it is started */

@@ -317,18 +317,31 @@ static void put_struct(struct json_object *object, const struct field *field, co
 		json_object_object_del(object, field->key);
 }
 
-/* An item that is still the same one keeps the other keys of the object in its place. */
+/* The object that an item was read from, at its place or behind that: items before it may have
+ * gone.  NULL: there is none. */
+static struct json_object *find_item(const struct json_object *old, size_t from,
+				     const struct fields *fields, const void *source)
+{
+	const size_t count = old ? json_object_array_length(old) : 0;
+	for (size_t i = from; i < count; i++) {
+		struct json_object *item = json_object_array_get_idx(old, i);
+		if (is_same(item, fields, source))
+			return item;
+	}
+	return NULL;
+}
+
+/* An item that is still the same one keeps the other keys of its object. */
 static void put_list(struct json_object *object, const struct field *field, const void *owner)
 {
 	const struct json_object *old = json_get_array(object, field->key);
-	const size_t old_count = old ? json_object_array_length(old) : 0;
 	struct json_object *array = json_object_new_array();
 	if (!array)
 		abort();
 	for (size_t i = 0; i < *count_of(field, owner); i++) {
 		const void *source = *items_of(field, owner) + i * field->fields->size;
-		struct json_object *item = i < old_count ? json_object_array_get_idx(old, i) : NULL;
-		item = is_same(item, field->fields, source) ? json_object_get(item) : NULL;
+		struct json_object *item = json_object_get(
+			find_item(old, i, field->fields, source));
 		item = item ? item : manifest_copy(NULL);
 		fields_put(item, field->fields, source);
 		if (json_object_array_add(array, item) < 0)

@@ -385,6 +385,35 @@ void taken_clear(struct taken *taken)
 	fields_clear(&taken_fields, taken);
 }
 
+/* --- the queue -------------------------------------------------------------------------------- */
+
+static const struct field queued_members[] = {
+	FIELD(struct queued, id, "id", .needed = true, .identifies = true),
+	FIELD(struct queued, text, "text", .needed = true),
+	FIELD_OF_TIME(struct queued, at, "at"),
+	FIELD(struct queued, state, "state", .words = queued_state_words, .other = QUEUED_OTHER,
+	      .needed = true, .always = true),
+	FIELD(struct queued, why, "why"),
+	FIELD(struct queued, is_raw, "is_raw"),
+};
+static const struct fields queued_fields = FIELDS(struct queued, queued_members);
+
+void instance_drop_queued(struct instance *instance, size_t index)
+{
+	struct queued *at = &instance->queue[index];
+	fields_clear(&queued_fields, at);
+	instance->queue_count--;
+	memmove(at, at + 1, (instance->queue_count - index) * sizeof(*at));
+}
+
+struct queued *instance_find_queued(const struct instance *instance, const char *id)
+{
+	for (size_t i = 0; i < instance->queue_count; i++)
+		if (streq(instance->queue[i].id, id))
+			return &instance->queue[i];
+	return NULL;
+}
+
 /* --- the instance ----------------------------------------------------------------------------- */
 
 static void put_id(struct json_object *object, const char *key, const void *record)
@@ -483,6 +512,8 @@ static const struct field instance_members[] = {
 	FIELD_OF_STRUCT(struct instance, taken, "taken_from", &taken_fields),
 	FIELD_OF_STRUCT(struct instance, ending, "ending", &ending_fields),
 	FIELD_OF_STRUCT(struct instance, move, "move", &move_fields),
+	FIELD_OF_LIST(struct instance, queue, queue_count, "queue", &queued_fields),
+	FIELD_OF_TIME(struct instance, queue_said_at, "queue_said_at"),
 };
 static const struct fields instance_fields = FIELDS(struct instance, instance_members,
 						    .unknown = offsetof(struct instance, unknown),

@@ -91,6 +91,15 @@ const char *const hold_words[] = {
 };
 _Static_assert(ARRAY_SIZE(hold_words) == HOLD_COUNT + 1, "a hold without a word");
 
+const char *const queued_state_words[] = {
+	[QUEUED_WAITS] = "queued",
+	[QUEUED_TYPING] = "typing",
+	[QUEUED_UNKNOWN] = "unknown",
+	[QUEUED_OTHER] = "other",
+	NULL,
+};
+_Static_assert(ARRAY_SIZE(queued_state_words) == QUEUED_COUNT + 1, "a state without a word");
+
 /* NOLINTBEGIN(bugprone-macro-parentheses): an enum's name takes none */
 #define NAME(name_of)                                                    \
 	const char *name_of##_name(enum name_of value)                   \
@@ -117,6 +126,7 @@ NAME_AND_PARSE(resume_policy)
 NAME_AND_PARSE(restart_policy)
 NAME_AND_PARSE(end_policy)
 NAME(ending_stage)
+NAME(queued_state)
 
 struct instance *instance_new(void)
 {

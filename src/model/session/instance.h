@@ -214,6 +214,24 @@ struct ending {
 	char *seen; /* what its tree had that was nowhere else, when it was kept; else NULL */
 };
 
+/* A message that waits until its agent is idle: engine/run/queue.h. */
+enum queued_state {
+	QUEUED_WAITS,
+	QUEUED_TYPING, /* the intent: whether it was typed is known only to the process that does */
+	QUEUED_UNKNOWN, /* it was typed, and nothing proves that the agent took it */
+	QUEUED_OTHER,   /* a word of another version */
+	QUEUED_COUNT
+};
+enum { QUEUE_MAX = 16, QUEUE_TEXT_MAX = 16 << 10 };
+struct queued {
+	char *id; /* as that of an instance */
+	char *text;
+	int64_t at; /* µs since the Epoch */
+	enum queued_state state;
+	char *why;   /* QUEUED_UNKNOWN: what is known, one clause; or NULL */
+	bool is_raw; /* as in struct delivery_request */
+};
+
 /* 0: nothing is said, so what is said elsewhere holds (settings_limits()); LIMIT_INFINITY: none,
  * whatever is said there. */
 #define LIMIT_INFINITY INT64_MAX
@@ -272,6 +290,9 @@ struct instance {
 	enum end_policy end_policy;
 	char *sleep_after; /* as settings->sleep_after; NULL: that one */
 	struct ending ending;
+	struct queued *queue; /* the next one first */
+	size_t queue_count;
+	int64_t queue_said_at; /* when the last one was typed, µs since the Epoch; 0: none was */
 	enum instance_desired desired;
 	struct {
 		enum instance_state state;
@@ -363,6 +384,10 @@ enum taken_state {
 enum taken_state taken_look(const struct taken *taken, struct process_id *ret);
 /* May it have this conversation?  session_id: NULL when that is unknown. */
 bool taken_may_have(const struct taken *taken, const char *session_id);
+/* Take this one out of its queue. */
+void instance_drop_queued(struct instance *instance, size_t index);
+/* NULL: it has no such message.  Borrowed. */
+struct queued *instance_find_queued(const struct instance *instance, const char *id);
 void exit_record_clear(struct exit_record *record);
 void attempt_clear(struct attempt *attempt);
 /* Append a copy of attempt to the run's ladder. */
@@ -438,6 +463,7 @@ extern const char *const restart_policy_words[];
 extern const char *const end_policy_words[];
 extern const char *const ending_stage_words[];
 extern const char *const hold_words[];
+extern const char *const queued_state_words[];
 const char *instance_state_name(enum instance_state state);
 const char *instance_desired_name(enum instance_desired desired);
 const char *instance_activity_name(enum instance_activity activity);
@@ -447,6 +473,7 @@ const char *resume_policy_name(enum resume_policy policy);
 const char *restart_policy_name(enum restart_policy policy);
 const char *end_policy_name(enum end_policy policy);
 const char *ending_stage_name(enum ending_stage stage);
+const char *queued_state_name(enum queued_state state);
 bool instance_activity_parse(const char *name, enum instance_activity *ret);
 bool resume_policy_parse(const char *name, enum resume_policy *ret);
 bool restart_policy_parse(const char *name, enum restart_policy *ret);
