@@ -18,6 +18,7 @@ COVERS=(
 	"src/base/libc|musl"
 	"src/base/macro|unit"
 	"src/base/systemd|tests/unit/test-bus.c"
+	"src/base/termsize|tests/unit/test-start-states.c"
 	"src/base/tomlschema|tests/unit/test-schema.py"
 	"src/model/settings/schema|tests/unit/test-schema.py"
 	"src/base/tomltext|tests/unit/test-tomledit.c"

@@ -160,7 +160,9 @@ TEST(QueueWaitsForAnAnswerAndADraft)
 	session_press(&session, "Escape");
 	WAIT_UNTIL(&session, "idle");
 	session_type(&session, "half a");
-	assert_due(&session, "later", "a draft is in its box");
+	/* It is typed only into an agent that has been idle for two seconds. */
+	assert_due(&session, "nothing", "it has just become idle");
+	WAIT_FOR(streq(say_due(&session), "later"), "a draft is in its box");
 	ASSERT(streq(state_of(&session), "queued"), "it is %s", state_of(&session));
 	WAIT_FOR(streq(why_awake(&session),
 		       "its agent waits for tasks or has prompts in its queue"),

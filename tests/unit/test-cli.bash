@@ -3015,7 +3015,7 @@ case_session_queue() {
 	manifest=$home/deck/default/$(value a id)/instance.json
 	sed -i "0,/{/s//{\"queue\": [${waits/queued/typing}, ${waits/0000aaaa/0000bbbb}],/" "$manifest"
 	must queue a
-	grep -Eq '^0000aaaa .* unknown +first$' "$home/out" && grep -Eq '^0000bbbb .* queued +first$' "$home/out" &&
+	grep -Eq '^0000aaaa .* unknown +first \.\.\.$' "$home/out" && grep -Eq '^0000bbbb .* queued +first \.\.\.$' "$home/out" &&
 		grep -q '^0000aaaa may have been typed, so it is not typed again.* queue a --cancel 0000aaaa\.$' "$home/out" ||
 		fail "queue: $(<"$home/out")"
 	must list

@@ -40,7 +40,7 @@ static void one_hindrance_is_enough(void **state UNUSED)
 	ASSERT_BUT(count, 0, QUEUE_EMPTY, 0);
 	ASSERT_BUT(head, QUEUED_UNKNOWN, QUEUE_STUCK, 0);
 	ASSERT_BUT(head, QUEUED_OTHER, QUEUE_STUCK, 0);
-	ASSERT_BUT(head, QUEUED_TYPING, QUEUE_STUCK, NOW * SECOND);
+	ASSERT_BUT(head, QUEUED_TYPING, QUEUE_STUCK, (NOW + 30) * SECOND);
 	ASSERT_BUT(is_running, false, QUEUE_REST, 0);
 	ASSERT_BUT(activity, ACTIVITY_BUSY, QUEUE_BUSY, 0);
 	ASSERT_BUT(activity, ACTIVITY_WAITING, QUEUE_ASKS, 0);
@@ -48,6 +48,15 @@ static void one_hindrance_is_enough(void **state UNUSED)
 	ASSERT_BUT(prompts, 1, QUEUE_PROMPTS, 0);
 	ASSERT_BUT(is_limited, true, QUEUE_LIMITED, 0);
 	ASSERT_BUT(continues, true, QUEUE_LIMITED, 0);
+	ASSERT_BUT(has_failed, true, QUEUE_FAILED, 0);
+}
+
+static void an_agent_that_has_just_become_idle_may_go_on(void **state UNUSED)
+{
+	ASSERT_BUT(since_us, NOW * SECOND - 1, QUEUE_SETTLES, (NOW + 2) * SECOND - 1);
+	ASSERT_BUT(since_us, (NOW - 2) * SECOND, QUEUE_SAY, NOW * SECOND);
+	/* The clock was set back. */
+	ASSERT_BUT(since_us, (NOW + 5) * SECOND, QUEUE_SAY, NOW * SECOND);
 }
 
 static void one_message_for_each_turn(void **state UNUSED)
@@ -83,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_hindrance_is_enough),
+		cmocka_unit_test(an_agent_that_has_just_become_idle_may_go_on),
 		cmocka_unit_test(one_message_for_each_turn),
 		cmocka_unit_test(a_limit_holds_it),
 	};

@@ -49,14 +49,17 @@ static int print_queued(struct app *app, const struct store_row *row,
 			  xasprintf("%s: queued, %s of %zu", row->title, which, place->count));
 }
 
-static int print_sent(struct app *app, const struct store_row *row,
-		      const struct delivery_result *result, struct error *err)
+static int print_sent(struct app *app, const struct store_row *row, const struct queue_place *place,
+		      struct error *err)
 {
+	const struct delivery_result *result = &place->said.result;
 	cleanup_free char *hint = hint_row(&app->deck, &app->rows, row);
 	if (!app->json && message_judge(row->title, hint, result, err) < 0)
 		return error_prefix(err, "the queue stops, see agentdeck session queue %s", hint);
 	struct json_object *object = json_success(row->id, row->title);
 	message_add_json(object, hint, result);
+	if (result->delivery != DELIVERY_SUBMITTED)
+		json_set_string(object, "message_id", place->id);
 	(void)print_done(app, object, xasprintf("%s: submitted", row->title));
 	return result->delivery == DELIVERY_SUBMITTED ? 0 : 1;
 }
@@ -68,6 +71,6 @@ int queueing_send(struct app *app, const struct store_row *row, const char *text
 	cleanup_queue_place struct queue_place place = { 0 };
 	if (queue_awake(&app->deck, &order, &place, err) < 0)
 		return -1;
-	return place.said.was_typed ? print_sent(app, row, &place.said.result, err)
+	return place.said.was_typed ? print_sent(app, row, &place, err)
 				    : print_queued(app, row, &place);
 }

@@ -47,7 +47,9 @@ static void print_table(const struct app *app, const struct instance *instance)
 	for (size_t i = 0; i < instance->queue_count; i++) {
 		const struct queued *queued = &instance->queue[i];
 		char since[CLOCK_TEXT_SIZE];
-		cleanup_free char *first = xstrndup(queued->text, strcspn(queued->text, "\n"));
+		const size_t length = strcspn(queued->text, "\n");
+		cleanup_free char *first = xasprintf("%.*s%s", (int)length, queued->text,
+						     queued->text[length] ? " ..." : "");
 		table_add(table,
 			  (const char *const[]){
 				  queued->id, clock_moment(queued->at, now_us, since),

@@ -29,6 +29,7 @@ static const struct layout_column known[] = {
 	{ "ID", .drop = 8 },
 	{ "CONVERSATION", .excess = LAYOUT_CUT, .min = 36 },
 	{ "FIRST WORDS", .excess = LAYOUT_CUT, .min = 16 },
+	{ "TEXT", .excess = LAYOUT_CUT, .min = 16 },
 	{ "PATH", .drop = 9, .excess = LAYOUT_CUT, .min = 12 },
 	{ "DIRECTORY", .drop = 9, .excess = LAYOUT_CUT, .min = 12 },
 	{ "WHERE", .drop = 5, .excess = LAYOUT_CUT, .min = 8 },

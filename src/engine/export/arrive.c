@@ -309,6 +309,13 @@ static int check_leaves(struct operation *operation, struct error *err)
 				 title);
 	if (operation_admit(operation, false, err) < 0)
 		return -1;
+	if (instance->queue_count)
+		return error_set(
+			err, ERROR_INVALID,
+			"session '%s' has %zu queued messages, which would stay here: "
+			"look at them with agentdeck session queue, and take them out with "
+			"--cancel all",
+			title, instance->queue_count);
 	if (instance->run.id && place_presence(&run) != PRESENCE_NONE) {
 		cleanup_free char *hint = hint_session(operation->deck, instance->title,
 						       instance->id);
@@ -317,13 +324,6 @@ static int check_leaves(struct operation *operation, struct error *err)
 				 "stop %s",
 				 title, hint);
 	}
-	if (instance->queue_count)
-		return error_set(
-			err, ERROR_INVALID,
-			"session '%s' has %zu queued messages, which would stay here: "
-			"look at them with agentdeck session queue, and take them out with "
-			"--cancel all",
-			title, instance->queue_count);
 	return operation_find_agent(operation, err) < 0 ? -1 : pack_check(operation, err);
 }
 

@@ -159,5 +159,9 @@ int lifecycle_say_due(struct deck *deck, const char *base, enum due *ret, struct
 	activity_read(instance->run.directory, &activity);
 	if (deck->settings.on_limit == LIMIT_CONTINUE && is_over(&activity))
 		return say_continue(deck, instance, activity.limited_until, ret, err);
-	return instance->queue_count ? say_queued(deck, base, ret, err) : 0;
+	if (!instance->queue_count)
+		return 0;
+	/* A limit that is over may have left a menu, in which no message can be typed. */
+	const int left = is_over(&activity) ? leave_menu(deck, base, err) : 0;
+	return left == 0 ? say_queued(deck, base, ret, err) : left < 0 ? -1 : 0;
 }

@@ -51,6 +51,7 @@ static void gather(const struct deck *deck, const struct instance *instance,
 		.prompts = activity.queued,
 		.is_limited = activity.failure && streq(activity.failure, FAILURE_LIMIT),
 		.limited_until_us = activity.limited_until,
+		.has_failed = activity.failure && !streq(activity.failure, FAILURE_LIMIT),
 		.continues = deck->settings.on_limit == LIMIT_CONTINUE &&
 			     activity_may_continue(&activity),
 		.said_us = instance->queue_said_at,
@@ -125,7 +126,7 @@ int lifecycle_cancel_queued(struct deck *deck, const char *base, const char *id,
 
 struct typing {
 	struct deck *deck;
-	const char *base, *id;
+	const char *base, *id, *run;
 	bool has_begun;
 	int64_t said_before; /* then */
 };
@@ -141,6 +142,8 @@ static int begin(void *context, struct error *err)
 	const enum queue_verdict verdict = lifecycle_queue_verdict(typing->deck, instance);
 	if (verdict != QUEUE_SAY)
 		return error_set(err, ERROR_INVALID, "%s", queue_why(verdict));
+	if (!streq(or_empty(instance->run.id), typing->run))
+		return error_set(err, ERROR_INVALID, "it was restarted");
 	if (!streq(instance->queue[0].id, typing->id))
 		return error_set(err, ERROR_INVALID, "the message was cancelled");
 	typing->said_before = instance->queue_said_at;
@@ -200,7 +203,10 @@ static int say(struct deck *deck, const struct instance *instance, struct queue_
 	       struct error *err)
 {
 	const struct queued *head = &instance->queue[0];
-	struct typing typing = { .deck = deck, .base = instance->base, .id = head->id };
+	struct typing typing = { .deck = deck,
+				 .base = instance->base,
+				 .id = head->id,
+				 .run = or_empty(instance->run.id) };
 	const struct delivery_request request = {
 		.base = instance->base,
 		.text = head->text,
@@ -238,6 +244,11 @@ static int say_locked(struct deck *deck, const char *base, struct queue_said *re
 	if (deck_load(deck, base, &instance, err) < 0)
 		return -1;
 	ret->verdict = lifecycle_queue_verdict(deck, instance);
+	if (ret->verdict == QUEUE_SETTLES) {
+		const int64_t left_us = lifecycle_queue_due_us(deck, instance) - clock_wall_us();
+		clock_pause_until(clock_ms() + left_us / 1000 + 1);
+		ret->verdict = lifecycle_queue_verdict(deck, instance);
+	}
 	if (is_left(instance, ret->verdict))
 		return settle(deck, base, err);
 	return ret->verdict == QUEUE_SAY ? say(deck, instance, ret, err) : 0;
@@ -273,6 +284,17 @@ static int check_length(const char *text, struct error *err)
 			 strlen(text), QUEUE_TEXT_MAX);
 }
 
+/* Would anything ever say that the agent is idle? */
+static int check_knowable(const struct agent *agent, struct error *err)
+{
+	return agent_reports(agent) || agent->ready.count || agent->busy.count
+		       ? 0
+		       : error_set(err, ERROR_INVALID,
+				   "agentdeck cannot tell when %s is idle, so it would never send "
+				   "this: send it without --when-idle",
+				   agent->title ? agent->title : agent->name);
+}
+
 static void append(struct instance *instance, const struct queue_order *order,
 		   struct queue_place *ret)
 {
@@ -299,6 +321,9 @@ static int add(struct deck *deck, const struct queue_order *order, struct queue_
 	if (instance->desired == DESIRED_ASLEEP)
 		return QUEUE_ASLEEP;
 	cleanup_free char *title = visible(instance->title);
+	/* It may have been stopped, or have left, since the caller looked. */
+	if (!state_is_running(instance->observed.state))
+		return error_set(err, ERROR_INVALID, "%s does not run any more", title);
 	if (instance->queue_count >= QUEUE_MAX)
 		return error_set(err, ERROR_INVALID,
 				 "%s has %d queued messages, and there may be no more: look at "
@@ -316,16 +341,22 @@ int lifecycle_queue(struct deck *deck, const struct queue_order *order, struct q
 	cleanup_recipient struct recipient recipient = { .deck = deck, .base = order->base };
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_error struct error why = { 0 };
-	*ret = (struct queue_place){ 0 };
+	cleanup_queue_place struct queue_place place = { 0 };
+	struct queue_said other = { 0 };
 	if (check_length(order->text, err) < 0 || recipient_open(&recipient, err) < 0 ||
-	    deliver_check_text(recipient.agent, order->text, order->is_raw, err) < 0)
+	    deliver_check_text(recipient.agent, order->text, order->is_raw, err) < 0 ||
+	    check_knowable(recipient.agent, err) < 0)
 		return -1;
 	const bool is_locked = lock_typing(recipient.instance, &lock, &why) == 0;
-	const int r = add(deck, order, ret, err);
+	const int r = add(deck, order, &place, err);
 	if (r != 0)
 		return r;
-	/* It is in the queue, whatever comes of the try. */
-	if (is_locked && ret->count == 1 && say_locked(deck, order->base, &ret->said, &why) < 0)
+	/* The message is in the queue, whatever comes of the try.  Another one may be before it. */
+	if (is_locked &&
+	    say_locked(deck, order->base, place.count == 1 ? &place.said : &other, &why) < 0)
 		log_warning("queue: %s", why.message);
+	queue_said_free(&other);
+	*ret = place;
+	place = (struct queue_place){ 0 };
 	return 0;
 }

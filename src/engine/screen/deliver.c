@@ -511,7 +511,9 @@ static bool wait_proof(struct sending *sending, int64_t deadline_ms)
 {
 	for (;;) {
 		if (!recipient_refresh(&sending->to) || sending->to.has_ended) {
-			bool asked = sending->is_command || !sending->to.has_reported;
+			/* The user of a queued message has not seen the agent end. */
+			bool asked = sending->is_command ||
+				     (!sending->to.has_reported && !sending->request->begin);
 			return decide(sending, asked ? DELIVERY_SUBMITTED : DELIVERY_UNVERIFIED,
 				      asked ? NULL : "the agent ended");
 		}
@@ -629,12 +631,24 @@ static int read_text(struct sending *sending, struct error *err)
 	return 0;
 }
 
+/* For a message that is typed while its user is away.  The intent takes a moment to save: a turn
+ * may have begun meanwhile, or the user may type. */
 static bool begin(struct sending *sending)
 {
 	const struct delivery_request *request = sending->request;
 	cleanup_error struct error why = { 0 };
-	return !request->begin || request->begin(request->context, &why) == 0 ||
-	       decide(sending, DELIVERY_NOT_READY, why.message);
+	if (!request->begin)
+		return true;
+	if (request->begin(request->context, &why) != 0)
+		return decide(sending, DELIVERY_NOT_READY, why.message);
+	if (!look(sending))
+		return decide(sending, DELIVERY_NOT_READY, "its tmux server does not answer");
+	if (sending->to.agent->has_box && !is_empty(sending->box))
+		return decide(sending, DELIVERY_DRAFT, "the input box contains unsent text");
+	const enum instance_activity activity = display_activity(sending->to.agent,
+								 sending->screen.text);
+	return (activity != ACTIVITY_BUSY && activity != ACTIVITY_WAITING) ||
+	       decide(sending, DELIVERY_NOT_READY, "its screen shows that it is not idle");
 }
 
 int deliver(struct deck *deck, const struct delivery_request *request, struct delivery_result *ret,

@@ -8,6 +8,8 @@ enum {
 	MARGIN_US = 60 * 1000000,
 	/* A text that no turn has followed for so long gets none: a command of the agent's own. */
 	NO_TURN_US = 60 * 1000000,
+	/* A screen between two tools, or a hook that continues the turn, looks idle for a moment. */
+	SETTLE_US = 2 * 1000000,
 };
 
 static int64_t limit_ends_us(const struct queue_facts *facts)
@@ -37,6 +39,9 @@ enum queue_verdict queue_decide(const struct queue_facts *facts)
 		{ facts->activity != ACTIVITY_IDLE, QUEUE_UNKNOWN },
 		{ facts->prompts > 0, QUEUE_PROMPTS },
 		{ is_limited || facts->continues, QUEUE_LIMITED },
+		{ facts->has_failed, QUEUE_FAILED },
+		{ facts->now_us >= facts->since_us && facts->now_us - facts->since_us < SETTLE_US,
+		  QUEUE_SETTLES },
 		{ !is_answered(facts), QUEUE_ANSWERS },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(hindrances); i++)
@@ -46,7 +51,7 @@ enum queue_verdict queue_decide(const struct queue_facts *facts)
 }
 
 static const char *const reasons[] = {
-	[QUEUE_SAY] = "its agent is idle",
+	[QUEUE_SAY] = "its agent is idle, so a supervisor types it when the input box is empty",
 	[QUEUE_EMPTY] = "nothing is queued",
 	[QUEUE_STUCK] = "the first message may have been typed already",
 	[QUEUE_REST] = "its agent does not run",
@@ -55,6 +60,8 @@ static const char *const reasons[] = {
 	[QUEUE_ASKS] = "its agent waits for your answer",
 	[QUEUE_PROMPTS] = "its agent has prompts in its own queue",
 	[QUEUE_LIMITED] = "its agent has reached a usage limit",
+	[QUEUE_FAILED] = "the last turn of its agent failed: it follows a turn that does not",
+	[QUEUE_SETTLES] = "its agent has just become idle",
 	[QUEUE_ANSWERS] = "the message before it has no answer yet",
 };
 _Static_assert(ARRAY_SIZE(reasons) == QUEUE_COUNT, "a verdict without a reason");
@@ -72,11 +79,13 @@ int64_t queue_due_us(const struct queue_facts *facts)
 		return facts->now_us;
 	case QUEUE_LIMITED:
 		return facts->limited_until_us ? limit_ends_us(facts) : 0;
+	case QUEUE_SETTLES:
+		return facts->since_us + SETTLE_US;
 	case QUEUE_ANSWERS:
 		return facts->said_us + NO_TURN_US;
 	case QUEUE_STUCK:
-		/* An intent that is left becomes "unknown". */
-		return facts->head == QUEUED_TYPING ? facts->now_us : 0;
+		/* By then the intent has gone, or is left and becomes "unknown". */
+		return facts->head == QUEUED_TYPING ? facts->said_us + NO_TURN_US : 0;
 	default:
 		return 0;
 	}

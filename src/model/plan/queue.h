@@ -19,6 +19,7 @@ struct queue_facts {
 	int64_t prompts;          /* that its user has typed ahead: they come first */
 	bool is_limited;          /* its last turn ended with a usage limit */
 	int64_t limited_until_us; /* since the Epoch; 0: it is not known when that ends */
+	bool has_failed;          /* its last turn ended with another error */
 	bool continues;           /* "continue" comes first, after the limit */
 	int64_t said_us;          /* when the last one was typed, since the Epoch; 0: none was */
 	int64_t now_us;
@@ -34,6 +35,8 @@ enum queue_verdict {
 	QUEUE_ASKS,
 	QUEUE_PROMPTS,
 	QUEUE_LIMITED,
+	QUEUE_FAILED,  /* the next message would fail, too */
+	QUEUE_SETTLES, /* it is idle for less than a moment: another turn may follow */
 	QUEUE_ANSWERS, /* the last one was typed, and the turn that answers it has not ended */
 	QUEUE_COUNT
 };
