@@ -83,10 +83,10 @@ struct termsize place_screen_size(const struct deck *deck, const struct instance
 	const struct termsize *terminal = &instance->terminal;
 	if (!termsize_is_usual(terminal))
 		return (struct termsize){ USUAL_COLUMNS, USUAL_ROWS };
-	const unsigned rows = terminal->rows - status_lines(&deck->settings.tmux.options);
-	return (struct termsize){ terminal->columns > LEAST_COLUMNS ? terminal->columns
-								    : LEAST_COLUMNS,
-				  rows > LEAST_ROWS ? rows : LEAST_ROWS };
+	const unsigned columns = terminal->columns > LEAST_COLUMNS ? terminal->columns
+								   : LEAST_COLUMNS;
+	const unsigned rows = terminal->rows > LEAST_ROWS ? terminal->rows : LEAST_ROWS;
+	return (struct termsize){ columns, rows - status_lines(&deck->settings.tmux.options) };
 }
 
 int place_end_unknown(struct deck *deck, const char *id, struct error *err)
