@@ -510,7 +510,7 @@ static void assert_fleet_comes_back(struct fleet *fleet)
 			 or_empty(deck_log()));
 		assert_came_back(session, id, MARKER, 1);
 	}
-	WAIT_FOR(strstr(or_empty(machine_read(at_home("recover.out"))), "goes on without it"),
+	WAIT_FOR(strstr(or_empty(machine_read(at_home("recover.out"))), "continues without it"),
 		 "its caller hears: %s", or_empty(machine_read(at_home("recover.out"))));
 }
 

@@ -204,7 +204,7 @@ case_attach_without_a_terminal() {
 	refused 3 'attaching needs a terminal' attach
 	refused 3 'attaching needs a terminal' attach a
 	refused 2 'no session waits for an answer' attach --next
-	refused 64 "leave 'a' out" attach --next a
+	refused 64 "omit 'a'" attach --next a
 }
 
 case_usage() {
@@ -214,7 +214,7 @@ case_usage() {
 	refused 64 'unknown option --bogus' list --bogus
 	refused 64 'option -t requires a value' add -t
 	refused 64 'unknown option' --bogus list
-	refused 64 'unknown option --group: leave out its dashes \(usage: agentdeck set SESSION FIELD VALUE' set a --group x
+	refused 64 'unknown option --group: omit its dashes \(usage: agentdeck set SESSION FIELD VALUE' set a --group x
 	refused 64 'unknown option --bogus: see' set a --bogus x
 	refused 64 '' -p '../x' list
 	refused 64 '' -p logs list
@@ -817,7 +817,7 @@ case_who_has_a_conversation_is_asked_about() {
 		# shellcheck disable=SC2086 # words
 		asked '' $words
 		[ "$status" = 1 ] || fail "$words: status $status: $(<"$home/out")"
-		grep -q '^How do you want to go on?' "$home/out" || fail "$words: it asks: $(<"$home/out")"
+		grep -q '^How do you want to continue?' "$home/out" || fail "$words: it asks: $(<"$home/out")"
 		grep -q 'two was not started' "$home/out" || fail "$words: it says: $(<"$home/out")"
 		! grep -q 'open in session' "$home/out" || fail "$words: it was tried: $(<"$home/out")"
 		[ "$(value one status) $(value two status)" = 'running stopped' ] || fail "$words: $(<"$home/out")"
@@ -861,7 +861,7 @@ case_a_restart_after_an_answer_restarts_what_runs() {
 case_a_read_only_attach_stays_read_only() {
 	two_with_one_conversation
 	on_terminal 80 agentdeck attach --read-only two
-	until_screen '^How do you want to go on'
+	until_screen '^How do you want to continue'
 	type_in attach
 	until_screen 'demo: reply 1'
 	type_in 'not for you'
@@ -879,7 +879,7 @@ case_an_answer_about_a_free_conversation_does_nothing() {
 	for answer in copy attach; do
 		must start one --no-supervise
 		on_terminal 100 agentdeck start two --no-supervise
-		until_screen '^How do you want to go on'
+		until_screen '^How do you want to continue'
 		must stop one
 		type_in "$answer"
 		until_screen '^ended with 1$'
@@ -895,7 +895,7 @@ case_a_message_that_is_not_sent_is_named() {
 	for words in '-m hi' "--message-file=$home/message"; do
 		# shellcheck disable=SC2086 # words
 		on_terminal 80 agentdeck start two $words
-		until_screen '^How do you want to go on'
+		until_screen '^How do you want to continue'
 		type_in attach
 		until_screen 'demo: reply 1'
 		"${deck[@]}" tmux -S "$terminal" send-keys C-q
@@ -1461,7 +1461,7 @@ case_container_options() {
 	refused 1 'runs on this host: it has no container' add -t a --agent demo --in host
 	refused 64 '--image is of a container, and --in takes' add -t a --agent demo --in host --image web
 	refused 64 '--in and --container exclude each other' add -t a --agent demo --in host --container
-	refused 64 '--in takes the directory of that session as it is: leave the path out' add . -t a --agent demo --in host
+	refused 64 '--in takes the directory of that session as it is: omit the path' add . -t a --agent demo --in host
 	refused 64 'limits are of the container' add -t a --agent demo --in host --memory-max 1G
 	must remove host --force
 	refused 64 'number of processors' add . -t a --agent demo --container --cpus many
@@ -1573,11 +1573,11 @@ case_role() {
 	refused 1 'has changed since you trusted it' add . -t a --agent demo --role "$home/user/role"
 	must role untrust "$file"
 	refused 2 'no role that you trust' role untrust "$home/user/role"
-	refused 64 'leave --role or --image out' add . -t a --agent demo --role . --image web:1
-	refused 64 '--role is for .*: leave --no-container out' add . -t a --agent demo --role . --no-container
+	refused 64 'omit --role or --image' add . -t a --agent demo --role . --image web:1
+	refused 64 '--role is for .*: omit --no-container' add . -t a --agent demo --role . --no-container
 	refused 64 'a role comes from' role check http://example.org/role
 	refused 64 'choose one' add . -t a --agent demo --role . --devcontainer
-	refused 64 'leave --devcontainer or --build out' add . -t a --agent demo --devcontainer --build .
+	refused 64 'omit --devcontainer or --build' add . -t a --agent demo --devcontainer --build .
 	refused 1 "$file is a role that you do not trust yet" add "$home/user/role" -t a --agent demo --devcontainer
 	refused 2 'has no role' add . -t a --agent demo --devcontainer
 	refused 1 "$file is a role" add "$home/user/role" -t a --agent demo --devcontainer=.devcontainer/devcontainer.json
@@ -1773,7 +1773,7 @@ case_container_recipe() {
 	printf 'docker = "rootless"\n' >>"$home/deck/config.toml"
 	run add . -t docker --agent demo --container
 	[ "$status" != 0 ] && grep -q 'a Docker inside' "$home/err" || fail "[container] docker: $status $(<"$home/err")"
-	refused 64 'leave one of them out' add . -t docker --agent demo --container --docker none --docker-tcp
+	refused 64 'omit one of them' add . -t docker --agent demo --container --docker none --docker-tcp
 	must add . -t docker --agent demo --container --docker none
 	must remove docker --force
 	sed -i '/^docker = /d' "$home/deck/config.toml"
@@ -1808,7 +1808,7 @@ case_container_recipe() {
 	grep -Eq '^Image +web:2' "$home/out" && grep -Eq '^Processors +0.5' "$home/out" || fail "of the group: $(<"$home/out")"
 	must add . -t host --agent demo -g host
 	must add . -t here --agent demo --no-container
-	refused 64 '--image is for a session in a container: leave --no-container out' \
+	refused 64 '--image is for a session in a container: omit --no-container' \
 		add . -t x --agent demo --no-container --image web:1
 	refused 64 '--image is for .*: add --container' add . -t x --agent demo -g host --image web:1
 	[ "$(value host backend) $(value here backend)" = 'host host' ] || fail "backend: $(value host backend)"
@@ -2573,7 +2573,7 @@ case_adopt_is_sure_of_the_conversation() {
 	finds
 	grep -q "\"session_id\": \"$owned\"" "$home/out" && grep -q '"session_id_source": "session"' "$home/out" ||
 		fail "the intent does not count: $(<"$home/out")"
-	not_adopted 'leave out --title, --session-id and --fresh' --fresh
+	not_adopted 'omit --title, --session-id and --fresh' --fresh
 	# What the agent writes is later than the intent.
 	touch "$folder/$id.jsonl"
 	until_found "began with $owned, but the newest conversation"
@@ -2945,8 +2945,8 @@ case_session_set() {
 	refused 64 'command: ' session set a command 'claude | tee'
 	refused 64 'the command is empty' session set a command ''
 	refused 64 'runs codex, and the session.s agent is claude' session set a command codex
-	refused 64 "leave '--continue' out" session set a command 'claude --continue'
-	refused 64 "leave '-p' out" session set a command 'claude -p'
+	refused 64 "omit '--continue'" session set a command 'claude --continue'
+	refused 64 "omit '-p'" session set a command 'claude -p'
 	refused 64 'names conversation' session set a command 'claude --resume 00000000-0000-4000-8000-000000000000'
 	refused 64 'only works with agent' session set a group x --drop-conversation
 	refused 64 'fields: session-id' session set a colour red
@@ -3007,7 +3007,7 @@ case_session_queue() {
 	refused 1 'a is not running: start it with agentdeck session start a' send a --when-idle hello
 	refused 64 'none of --wait' send a --when-idle --wait hello
 	refused 64 'none of --wait' send a --when-idle --timeout 9 hello
-	refused 64 'leave --replace-draft out' send a --when-idle --replace-draft hello
+	refused 64 'omit --replace-draft' send a --when-idle --replace-draft hello
 	refused 64 'a queued one may have 16384: put it' send a --when-idle "$(head -c 16385 /dev/zero | tr '\0' x)"
 	must queue a
 	grep -qx 'a: nothing is queued' "$home/out" || fail "queue: $(<"$home/out")"
@@ -3516,7 +3516,7 @@ case_up_update_goes_on_after_a_failure() {
 case_up_update_takes_no_command_that_session_set_refuses() {
 	local words
 	must launch . -t api --agent demo
-	for words in 'cmd = "claude"|this command runs claude, .*use agentdeck session set api agent claude first' 'args = ["--continue"]|leave .--continue. out'; do
+	for words in 'cmd = "claude"|this command runs claude, .*use agentdeck session set api agent claude first' 'args = ["--continue"]|omit .--continue.'; do
 		printf '%s\n' '[session.api]' "${words%%|*}" >agentdeck.toml
 		must up --update
 		grep -q "^agentdeck: api: command: .*does not change this: ${words#*|}" "$home/err" || fail "$words: $(<"$home/err")"

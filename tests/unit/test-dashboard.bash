@@ -914,9 +914,9 @@ case_who_has_the_conversation_is_asked_about() {
 	twins
 	open 80 24
 	await ' · api .* stopped' && keys Home Down s
-	await '│ How do you want to go on\?' && look conflict-80x24
+	await '│ How do you want to continue\?' && look conflict-80x24
 	"${terminal[@]}" resize-window -x 120 -y 40
-	await '│ How do you want to go on' && look conflict-120x40
+	await '│ How do you want to continue' && look conflict-120x40
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^  Attach to web$' && look conflict-40x12
 	"${terminal[@]}" resize-window -x 80 -y 24

@@ -214,7 +214,7 @@ static void a_permission_has_no_choices(void **state)
 		.base = FAKE_ID, .answer = PERMIT_APPROVE, .digest = question.digest, .choice = "2"
 	};
 	assert_int_equal(permit_answer(&desk->deck, &request, &err), -1);
-	assert_non_null(strstr(err.message, "leave out --choice"));
+	assert_non_null(strstr(err.message, "omit --choice"));
 	assert_untouched(instance);
 	terminal_stop(instance);
 }

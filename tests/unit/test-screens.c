@@ -91,11 +91,11 @@ static void who_has_the_conversation_is_shown(void **state UNUSED)
 		"Its conversation is open in another session:\nweb (demo), 0bbbbbbb\n"
 		"since 2026-11-25 19:20 (3 min ago)\ndirectory /src/web\nconversation c0ffee\n\n"
 		"Two agents on one conversation would split its history.\n\n"
-		"How do you want to go on?\n   1  Back - nothing is started\n"
+		"How do you want to continue?\n   1  Back - nothing is started\n"
 		"   2  Attach to web - work there\n"
 		"   3  Copy the conversation - a new session with its own worktree begins with "
 		"it, and api stays as it is\n"
-		"   4  Stop web, and start api - the conversation goes on here; a turn that it works "
+		"   4  Stop web, and start api - the conversation continues here; a turn that it works "
 		"on is lost\n");
 }
 

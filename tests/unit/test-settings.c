@@ -315,7 +315,7 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 		       "config.toml:2:1: container.auth is \"magic\": choose \"sync\", \"token\" "
 		       "or \"ignore\"");
 	assert_refused("[container]\nimage = ''\n",
-		       "config.toml:2:1: container.image is empty: leave it out");
+		       "config.toml:2:1: container.image is empty: omit it");
 	assert_refused("[groups.a.container]\nprogram = 'x'\n",
 		       "config.toml:2:1: groups.a.container.program is \"x\": choose \"image\" or "
 		       "\"host\"");

@@ -39,7 +39,7 @@ static int cmd_add(struct app *app, struct error *err)
 				   instance->title, instance->id, instance->agent, hint));
 	new_say_tree(app, instance);
 	if (instance->conversation.origin == ORIGIN_ADOPTED && !app->json)
-		say("It goes on with conversation %s.", instance->conversation.session_id);
+		say("It continues conversation %s.", instance->conversation.session_id);
 	return 0;
 }
 

@@ -39,8 +39,8 @@ int container_read_options(const struct container_options *options, bool is_defa
 	};
 	if (options->is_wished && options->is_refused)
 		return error_set(err, ERROR_USAGE,
-				 "--container and --no-container exclude each other: leave one of "
-				 "them out");
+				 "--container and --no-container exclude each other: omit one of "
+				 "them");
 	if (options->role && options->devcontainer)
 		return error_set(err, ERROR_USAGE,
 				 "--role and --devcontainer exclude each other: choose one");
@@ -48,22 +48,22 @@ int container_read_options(const struct container_options *options, bool is_defa
 		if (others[i].is_given)
 			return error_set(err, ERROR_USAGE,
 					 "%s is of a container, and --in takes that of another "
-					 "session as it is: leave one of them out",
+					 "session as it is: omit one of them",
 					 others[i].name);
 	if (options->within && (options->is_wished || options->is_refused))
 		return error_set(err, ERROR_USAGE, "--in and %s exclude each other: choose one",
 				 options->is_wished ? "--container" : "--no-container");
 	if (options->docker && options->docker_tcp)
 		return error_set(err, ERROR_USAGE,
-				 "--docker-tcp is --docker rootless-tcp: leave one of them out");
+				 "--docker-tcp is --docker rootless-tcp: omit one of them");
 	if (role && (options->image || options->build))
-		return error_set(err, ERROR_USAGE, "a role names its image: leave %s or %s out",
-				 role, options->image ? "--image" : "--build");
+		return error_set(err, ERROR_USAGE, "a role names its image: omit %s or %s", role,
+				 options->image ? "--image" : "--build");
 	for (size_t i = 0; !is_wished && i < ARRAY_SIZE(others); i++)
 		if (others[i].is_given)
 			return error_set(err, ERROR_USAGE, "%s is for a session in a container: %s",
 					 others[i].name,
-					 options->is_refused ? "leave --no-container out"
+					 options->is_refused ? "omit --no-container"
 							     : "add --container");
 	if (!is_wished)
 		return CONTAINER_NOT_WISHED;

@@ -38,7 +38,7 @@ static void say_how(const struct app *app, const struct instance *instance, cons
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	complain("%s ended, %s. Its work is in %s", instance->title, what,
 		 instance->workspace ? instance->workspace->path : instance->cwd);
-	complain("to go on:      agentdeck attach %s", hint);
+	complain("to continue:   agentdeck attach %s", hint);
 	complain("to keep it:    agentdeck session set %s on-end keep", hint);
 	complain("to give it up: agentdeck remove --discard %s", hint);
 }

@@ -102,7 +102,7 @@ static int cmd_doctor(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE, "--force and --dry-run belong to --fix");
 	if (given->report && (given->fix || app->json))
 		return error_set(err, ERROR_USAGE,
-				 "--report is a text by itself: leave --fix and --json out");
+				 "--report is a text by itself: omit --fix and --json");
 	const enum doctor_consent consent = given->force     ? DOCTOR_AGREED
 					    : given->dry_run ? DOCTOR_ONLY_SHOW
 							     : DOCTOR_ASK;

@@ -28,7 +28,7 @@ static const struct command_option options[] = {
 	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
-	{ 0, "no-setup", NULL, "leave the setup of its worktree or clone out", TO_FLAG(no_setup) },
+	{ 0, "no-setup", NULL, "skip the setup of its worktree or clone", TO_FLAG(no_setup) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
 	{ 'n', "number", "N", "so many agents on one task, each in a tree of its own",
 	  TO_NUMBER(number, 1, 20) },
@@ -231,7 +231,7 @@ static int cmd_launch(struct app *app, struct error *err)
 	if (has_message && given->no_wait)
 		return error_set(err, ERROR_USAGE,
 				 "--no-wait does not go with a message, which waits for "
-				 "the agent: leave one of them out");
+				 "the agent: omit one of them");
 	if (has_message && message_read(given->message, given->message_file, &message, err) < 0)
 		return -1;
 	if (check_number(app, &order, err) < 0)

@@ -20,7 +20,7 @@ struct options {
 enum { ALL_LINES = -1, LINES_MAX = 1000000 };
 
 static const struct command_option options[] = {
-	{ 'f', "follow", NULL, "go on with new lines, until Ctrl-C", TO_FLAG(follow),
+	{ 'f', "follow", NULL, "continue with new lines, until Ctrl-C", TO_FLAG(follow),
 	  .kind = COMMAND_FOLLOWS },
 	{ 'n', "lines", "N", "print only the last N lines", TO_NUMBER(lines, 0, LINES_MAX) },
 	{ 'i', "instance", "SESSION", "the same as the operand SESSION", TO_TEXT(instance) },

@@ -95,7 +95,7 @@ static int read_owner(struct app *app, const struct new_options *options, struct
 	const struct store_row *row;
 	if (app->operands.count || ret->session.tree || options->session_id)
 		return error_set(err, ERROR_USAGE,
-				 "--in takes the directory of that session as it is: leave %s out",
+				 "--in takes the directory of that session as it is: omit %s",
 				 app->operands.count ? "the path"
 				 : ret->session.tree ? "--worktree and --clone"
 						     : "--session-id");

@@ -142,8 +142,7 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 					  .looks = given->next ? ROSTER_LOOKS : ROSTER_LOOKS_NOT,
 					  .asks = true };
 	if (app->operands.count && given->next)
-		return error_set(err, ERROR_USAGE,
-				 "--next chooses the session itself: leave '%s' out",
+		return error_set(err, ERROR_USAGE, "--next chooses the session itself: omit '%s'",
 				 app->operands.items[0]);
 	if (app->operands.count) {
 		*ret = xstrdup(app->operands.items[0]);
@@ -195,8 +194,8 @@ static int cmd_session_attach(struct app *app, struct error *err)
 				 hint);
 	if (given->refuse_nested && !is_empty(getenv("TMUX")))
 		return error_set(err, ERROR_REFUSED,
-				 "this terminal is inside tmux: detach from that first, or leave "
-				 "--refuse-nested out");
+				 "this terminal is inside tmux: detach from that first, or omit "
+				 "--refuse-nested");
 	const enum attach_mode mode = given->read_only ? ATTACH_READ_ONLY : ATTACH_FULLY;
 	r = given->no_start ? 0 : attach_bring_back(app, row, given->asked || seat.id, mode, err);
 	if (r == ATTACH_NOT)

@@ -265,8 +265,8 @@ static int check_options(const struct options *given, struct error *err)
 				 "reply later");
 	if (given->when_idle && given->replace_draft)
 		return error_set(err, ERROR_USAGE,
-				 "a queued message waits until the input box is empty: leave "
-				 "--replace-draft out");
+				 "a queued message waits until the input box is empty: omit "
+				 "--replace-draft");
 	return 0;
 }
 

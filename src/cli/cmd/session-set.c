@@ -99,10 +99,10 @@ static int cmd_session_set(struct app *app, struct error *err)
 		return refuse_field(name, err);
 	if (given->copy_transcript && !streq(name, "path"))
 		return error_set(err, ERROR_USAGE,
-				 "--copy-transcript only works with path: leave it out");
+				 "--copy-transcript only works with path: omit it");
 	if (given->drop_conversation && !streq(name, "agent"))
 		return error_set(err, ERROR_USAGE,
-				 "--drop-conversation only works with agent: leave it out");
+				 "--drop-conversation only works with agent: omit it");
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
 	    session_set_field(&app->deck, row->base, name, &setting, err) < 0)
 		return -1;

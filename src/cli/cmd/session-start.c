@@ -26,7 +26,7 @@ static const struct command_option options[] = {
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	{ 0, "rebuild", NULL, "build the image of its container again if the image is gone",
 	  TO_FLAG(rebuild) },
-	{ 0, "no-setup", NULL, "leave the setup of its worktree or clone out", TO_FLAG(no_setup) },
+	{ 0, "no-setup", NULL, "skip the setup of its worktree or clone", TO_FLAG(no_setup) },
 	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
 	{ 0 },
@@ -166,7 +166,7 @@ static int cmd_session_start(struct app *app, struct error *err)
 	if ((given->message || given->message_file) && given->no_wait)
 		return error_set(err, ERROR_USAGE,
 				 "--no-wait cannot be used with a message, which waits for the "
-				 "agent: leave one of them out");
+				 "agent: omit one of them");
 	if (several_choose(app, &app->operands, &verb, &several, err) < 0)
 		return -1;
 	if (given->attach && (several.is_set || several.count > 1))

@@ -93,8 +93,7 @@ static int cmd_switch(struct app *app, struct error *err)
 	const struct store_row *own = NULL;
 	cleanup_free char *target = NULL;
 	if (app->operands.count && given->next)
-		return error_set(err, ERROR_USAGE,
-				 "--next chooses the session itself: leave '%s' out",
+		return error_set(err, ERROR_USAGE, "--next chooses the session itself: omit '%s'",
 				 app->operands.items[0]);
 	if (find_own(app, &rows, &own, err) < 0)
 		return -1;

@@ -315,7 +315,7 @@ static int cmd_top(struct app *app, struct error *err)
 	cleanup_live struct live *live = NULL;
 	if (given->interval_s && given->once)
 		return error_set(err, ERROR_USAGE,
-				 "--once does not go with --interval: leave one of them out");
+				 "--once does not go with --interval: omit one of them");
 	if (loop_new(&loop, err) < 0 || watch(&top, loop) < 0)
 		return -1;
 	if (!given->once && !app->json && live_is_possible()) {

@@ -170,7 +170,7 @@ static int refuse_option(const struct parser *parser, const struct option_set *s
 	cleanup_free char *shown = visible(word);
 	if (letter != ':' && is_second_word(command, word))
 		return error_set(err, ERROR_USAGE,
-				 "unknown option %s: leave out its dashes (usage: agentdeck %s %s)",
+				 "unknown option %s: omit its dashes (usage: agentdeck %s %s)",
 				 shown, command_usual_name(command), command->arguments);
 	return error_set(err, ERROR_USAGE,
 			 letter == ':' ? "option %s requires a value: see agentdeck %s"

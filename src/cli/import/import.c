@@ -262,7 +262,7 @@ static int get_consent(struct app *app, const struct import_look *look, bool *re
 	if (!given->apply || !given->adopt || !count || given->yes)
 		return 0;
 	cleanup_free char *without = xasprintf(
-		"--adopt ends %zu process%s and starts their sessions: say --yes, or leave out "
+		"--adopt ends %zu process%s and starts their sessions: say --yes, or omit "
 		"--apply and --adopt to look only",
 		count, count == 1 ? "" : "es");
 	cleanup_free char *question = xasprintf(

@@ -551,8 +551,7 @@ static int find_verb(struct fleet *fleet, struct error *err)
 	const struct app *app = fleet->app;
 	const bool waits = is_word(fleet->words, "-w", "--wait");
 	if (app->once || (app->operands.count && !streq(app->command->name, "history")))
-		return error_set(err, ERROR_USAGE,
-				 "-A is for all sessions of all hosts: leave %s out",
+		return error_set(err, ERROR_USAGE, "-A is for all sessions of all hosts: omit %s",
 				 app->once ? "--once" : app->operands.items[0]);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs) && !fleet->verb; i++)
 		if (streq(verbs[i].name, app->command->name) &&

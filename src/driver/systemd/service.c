@@ -367,7 +367,7 @@ void service_close(struct service *service)
 		next = LIST_NEXT(call, link);
 		(void)sd.bus_reply_method_errorf(
 			call->message, SERVICE_FAILED,
-			"the supervisor ends; what it was doing goes on without it");
+			"the supervisor ends; what it was doing continues without it");
 		if (call->question) {
 			call_free(call);
 			continue;

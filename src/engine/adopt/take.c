@@ -52,7 +52,7 @@ static int check_join(const struct adopt_find *find, const struct adopt_wish *wi
 	return error_set(
 		err, ERROR_EXISTS,
 		"%s (process %d): session '%s' (%s) has its conversation: to continue it there, "
-		"leave out --title, --session-id and --fresh",
+		"omit --title, --session-id and --fresh",
 		find->agent->name, (int)find->process.pid, title, find->owner);
 }
 

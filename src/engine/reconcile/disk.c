@@ -153,7 +153,7 @@ static void note(struct stray *stray, const struct found *found, const char *wha
 		return;
 	}
 	if (what)
-		stray->remedy = xasprintf("go on with it: agentdeck add %s; or delete it: rm -r %s",
+		stray->remedy = xasprintf("continue it: agentdeck add %s; or delete it: rm -r %s",
 					  shown, shown);
 	else
 		stray->remedy = xasprintf("delete it if you do not need it: rm -r %s", shown);

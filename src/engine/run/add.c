@@ -107,8 +107,8 @@ static int check_kind(struct deck *deck, const struct agent *agent, const struct
 			plain = registry->agents[i]->name;
 	return error_set(
 		err, ERROR_USAGE,
-		"%s answers once and ends with '%s', so no conversation could be resumed: leave "
-		"it out, or run it as a plain command with --agent %s -c 'COMMAND'",
+		"%s answers once and ends with '%s', so no conversation could be resumed: omit "
+		"it, or run it as a plain command with --agent %s -c 'COMMAND'",
 		agent->title, word, or_empty(plain));
 }
 
@@ -131,7 +131,7 @@ static int find_latest(const struct agent *agent, const char *word, struct insta
 	int r = shelf_latest(home, directory, NULL, NULL, ret, err);
 	if (r == TRANSCRIPT_NONE)
 		return error_set(err, ERROR_NOT_FOUND,
-				 "'%s': %s has no conversation in %s yet: leave it out", word,
+				 "'%s': %s has no conversation in %s yet: omit it", word,
 				 agent->title, shown);
 	return r;
 }
@@ -173,7 +173,7 @@ static int settle_id(const struct lifecycle_new *wish, const struct agent *agent
 	const char *adopted = resume_adopted_id(agent, &instance->argv);
 	const char *wished = wish->session_id ? wish->session_id : adopted;
 	if (wish->session_id && !agent->resume.count)
-		return error_set(err, ERROR_USAGE, "%s has no session ids: leave --session-id out",
+		return error_set(err, ERROR_USAGE, "%s has no session ids: omit --session-id",
 				 agent->name);
 	if (wish->session_id && adopted && !naming_same_session_id(wish->session_id, adopted))
 		return error_set(err, ERROR_USAGE,
@@ -363,8 +363,8 @@ static int check_tree(const struct lifecycle_new *wish, const struct agent *agen
 		return 0;
 	if (instance->conversation.session_id || resume_find_latest(agent, &instance->argv))
 		return error_set(err, ERROR_USAGE,
-				 "a conversation belongs to the directory in which it began: leave "
-				 "--worktree and --clone out to go on with one, and then copy it "
+				 "a conversation belongs to the directory in which it began: omit "
+				 "--worktree and --clone to continue one, and then copy it "
 				 "into a tree with agentdeck fork --worktree");
 	return 0;
 }

@@ -172,8 +172,9 @@ static char *describe_move(const struct operation *operation, enum location_outc
 			"Conversation %s was copied to %s; the earlier file is left as it is",
 			conversation->session_id, path);
 	case LOCATION_HERE:
-		return conversation->directory ? xasprintf("Its conversation goes on in %s", launch)
-					       : NULL;
+		return conversation->directory
+			       ? xasprintf("Its conversation continues in %s", launch)
+			       : NULL;
 	case LOCATION_NONE:
 		return agent->id_scope == ID_SCOPE_CWD && !location_is_known(agent)
 			       ? xasprintf(
@@ -427,13 +428,12 @@ static int check_words(const struct deck *deck, const struct instance *instance,
 	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 	if (word)
 		return error_set(err, ERROR_USAGE,
-				 "leave '%s' out: the session resumes its own conversation", shown);
+				 "omit '%s': the session resumes its own conversation", shown);
 	if (adopted && !naming_same_session_id(adopted, instance->conversation.session_id))
-		return error_set(
-			err, ERROR_USAGE,
-			"the command names conversation %s, and the session has another: "
-			"leave it out, or use agentdeck session set %s session-id %s first",
-			shown, hint, shown);
+		return error_set(err, ERROR_USAGE,
+				 "the command names conversation %s, and the session has another: "
+				 "omit it, or use agentdeck session set %s session-id %s first",
+				 shown, hint, shown);
 	return 0;
 }
 

@@ -72,19 +72,18 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 	if (place_home(source) && branch->on_host)
 		return error_set(err, ERROR_USAGE,
 				 "the agent and the conversation of a session in a container are "
-				 "in there, so its fork has a container, too: leave --no-container "
-				 "out");
+				 "in there, so its fork has a container, too: omit --no-container");
 	if (place_home(source) && branch->container)
 		return error_set(err, ERROR_USAGE,
 				 "a fork of a session in a container has a container of the same "
-				 "recipe: leave --container out");
+				 "recipe: omit --container");
 	cleanup_instance struct instance *within = NULL;
 	if (guest_is(source)) {
 		if (branch->tree)
 			return error_set(
 				err, ERROR_USAGE,
 				"the container of another session has no place for a tree: "
-				"leave --worktree and --clone out");
+				"omit --worktree and --clone");
 		if (deck_load(deck, guest_owner_base(source), &within, err) < 0)
 			return -1;
 	}

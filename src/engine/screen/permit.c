@@ -126,7 +126,7 @@ static int press_key(struct recipient *to, const struct permit_request *request,
 		return error_set(err, ERROR_INVALID,
 				 now.choices.count
 					 ? "%s asks for one of its choices: name it with --choice"
-					 : "%s asks for a permission: leave out --choice",
+					 : "%s asks for a permission: omit --choice",
 				 title);
 	if (!recipient_press(to, key))
 		return refuse(to, ERROR_DELIVERY, "its tmux server did not accept the key", err);

@@ -34,7 +34,7 @@ static int find_repository(const char *directory, struct gitcmd_repository *ret,
 	int r = gitcmd_find(directory, ret, err);
 	if (r == GIT_ABSENT)
 		return error_set(err, ERROR_INVALID,
-				 "%s is not in a Git repository: leave --worktree or --clone out, "
+				 "%s is not in a Git repository: omit --worktree or --clone, "
 				 "or begin one with git init",
 				 shown);
 	if (r < 0)

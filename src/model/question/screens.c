@@ -135,7 +135,7 @@ static void add_holder(struct question *question, const struct question_holder *
 static char *effect_of_take(const struct question_holder *holder)
 {
 	if (holder->place != IN_DIRECTORY)
-		return xstrdup("the conversation goes on here; a turn that it works on is lost");
+		return xstrdup("the conversation continues here; a turn that it works on is lost");
 	/* Nothing tells which of the directory's conversations belongs to which session. */
 	return holder->conversation
 		       ? xstrdup("each keeps its own conversation; a turn that it works on is "
@@ -159,7 +159,7 @@ static void add_take(struct question *question, const struct question_subject *s
 void question_of_conflict(struct question *question, const struct question_subject *subject,
 			  const struct question_holder *holder)
 {
-	question_begin(question, "conversation in use", "How do you want to go on?");
+	question_begin(question, "conversation in use", "How do you want to continue?");
 	add_subject(question, subject);
 	add_holder(question, holder);
 	question_add_choice(question, CHOICE_KEEP, "Back", "nothing is started");

@@ -462,7 +462,7 @@ static void check_image(struct reading *reading)
 			       json_object_object_get_ex(reading->file, "build", NULL);
 	if (role->image && has_build)
 		role_find(reading, ROLE_REFUSED,
-			  "it names an image and a Dockerfile: leave one of them out");
+			  "it names an image and a Dockerfile: omit one of them");
 	else if (!role->image && !has_build &&
 		 !json_object_object_get_ex(reading->file, "dockerComposeFile", NULL))
 		role_find(reading, ROLE_REFUSED, "it names neither an image nor a Dockerfile");

@@ -28,7 +28,7 @@ int settings_store_choice(const struct toml_document *document, const struct tom
 	int r = toml_store_string(document, key, value, field, err);
 	const char *text = r < 0 ? NULL : *(char **)field;
 	if (r == 0 && !*text)
-		r = toml_error(document, key->path, err, "%s is empty: leave it out", key->path);
+		r = toml_error(document, key->path, err, "%s is empty: omit it", key->path);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
 		if (ends_with(key->path, choices[i].key) && word_find(choices[i].words, text) < 0)
 			r = toml_error(document, key->path, err, "%s is \"%s\": choose %s",

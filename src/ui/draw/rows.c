@@ -295,7 +295,7 @@ static void draw_welcome(const struct ui *ui, const struct rows_place *place)
 	}
 	if (is_tall)
 		term_put(row + 1, LEFT, width, TONE_PLAIN,
-			 "In a session, Ctrl-Q comes back to here, and its agent goes on.");
+			 "In a session, Ctrl-Q comes back to here, and its agent continues.");
 }
 
 static void draw_empty(const struct ui *ui, const struct rows_place *place)

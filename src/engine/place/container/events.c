@@ -117,7 +117,7 @@ static int run_command(const struct events *events, const struct recipe_command 
 		       ? 0
 		       : error_set(err, ERROR_CHILD,
 				   "%s of the role ended with status %d, and its output is in "
-				   "%s/" OUTPUT ": start the session again to go on without it",
+				   "%s/" OUTPUT ": start the session again to continue without it",
 				   command->when, result.exit_status, path);
 }
 

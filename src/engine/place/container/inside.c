@@ -31,7 +31,7 @@ static int check_objects(const char *common, struct error *err)
 	cleanup_free char *shown = visible(alternates);
 	return error_set(err, ERROR_INVALID,
 			 "the repository has objects in another one (%s), which the container does "
-			 "not have: leave --worktree or --container out, or copy the objects with "
+			 "not have: omit --worktree or --container, or copy the objects with "
 			 "git repack -a -d and remove that file",
 			 shown);
 }
@@ -48,8 +48,8 @@ static int add_part(struct recipe *recipe, const char *common, const struct part
 	/* No start would mount it. */
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
 		return error_set(err, ERROR_INVALID,
-				 "%s is a link, which no container mounts: use --clone, or leave "
-				 "--worktree or --container out",
+				 "%s is a link, which no container mounts: use --clone, or omit "
+				 "--worktree or --container",
 				 shown);
 	recipe_add_tree_mount(recipe, path, part->read_only);
 	return 0;

@@ -218,8 +218,8 @@ static int apply_build(const struct container_order *order, struct recipe *recip
 {
 	if (order->image)
 		return error_set(err, ERROR_USAGE,
-				 "--build makes the image, and --image names one: leave one of "
-				 "them out");
+				 "--build makes the image, and --image names one: omit one of "
+				 "them");
 	return build_find(order->build, &recipe->build, err);
 }
 
