@@ -107,6 +107,23 @@ TEST(EndByItselfKeepsIgnoredFiles)
 	ASSERT(machine_exists(file), "an ignored file was deleted");
 }
 
+TEST(CleanPutsAQueueIntoTheTrash)
+{
+	struct session session;
+	make_repository();
+	begin(&session, "--clean", NULL);
+	/* A draft keeps the message in the queue. */
+	session_type(&session, "half a");
+	(void)deck_ok(NULL, WORDS("session", "send", "--when-idle", "--json", session.id, "later"));
+	session_press(&session, "C-u");
+	quit(&session);
+	(void)deck(NULL, WORDS("recover"));
+	ASSERT(deck_look(WORDS("session", "show", session.id)).status != 0, "clean left it");
+	(void)deck_ok(NULL, WORDS("undo", "--json"));
+	const struct reply shown = deck_look(WORDS("session", "queue", session.id));
+	ASSERT(strstr(shown.output, "later"), "the queue is gone: %s", shown.output);
+}
+
 /* By the policy, and by an answer. */
 TEST(CleanPutsIgnoredFilesIntoTheTrash)
 {

@@ -3024,6 +3024,11 @@ case_session_queue() {
 	grep -Eq '^Queued +2: the first message may have been typed already$' "$home/out" || fail "show: $(<"$home/out")"
 	refused 1 'has 2 queued messages' session move a --step leave --id 11111111-2222-4333-8444-555555555555 --to other
 	refused 2 "no queued message has the id 'nosuch'" queue a --cancel nosuch
+	refused 1 '2 messages wait in its queue, which the file does not have' export a --remove "$home/a.export"
+	[[ ! -e $home/a.export ]] || fail "it was exported"
+	must remove a
+	grep -q 'Its queue of 2 messages goes with it\.' "$home/out" || fail "remove: $(<"$home/out")"
+	must undo
 	refused 64 'the id of a message, or all' queue a --cancel ''
 	must queue a --cancel 0000aaaa
 	must queue a

@@ -27,6 +27,9 @@ char *removal_text(const struct deck *deck, const struct store_row *row,
 	cleanup_free char *undo = hint_undo(deck, row->title, row->id, is_last);
 	strbuf_addf(&text, "Removed %s (%s). ", row->title, row->id);
 	add_conversation(row, &text);
+	if (row->queued)
+		strbuf_addf(&text, "Its queue of %lld message%s goes with it. ",
+			    (long long)row->queued, row->queued == 1 ? "" : "s");
 	if (workspace && access(workspace->path, F_OK) == 0)
 		strbuf_addf(&text, "Its %s is kept until agentdeck prune. ",
 			    workspace_kind_name(workspace->kind));

@@ -345,6 +345,12 @@ static bool may_lose(const struct instance *instance, bool has_conversation)
 static int check_removal(const struct instance *instance, const struct load *load,
 			 struct error *err)
 {
+	if (instance->queue_count)
+		return error_set(err, ERROR_INVALID,
+				 "%zu messages wait in its queue, which the file does not have: "
+				 "take them out with agentdeck session queue %s --cancel all, or "
+				 "export it without --remove",
+				 instance->queue_count, instance->id);
 	if (!may_lose(instance, load->count > 0))
 		return 0;
 	return error_set(err, ERROR_INVALID,

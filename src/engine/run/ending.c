@@ -257,13 +257,16 @@ static int forget_removed(struct deck *deck, const char *id, struct error *err)
 
 /* A kill between the two steps leaves the session in the trash, for undo or prune.  Ignored files
  * leave it there, too: its user has not seen their list, and an .env may not be possible to make
- * again. */
+ * again.  So do messages that wait in its queue. */
 static int remove_all(struct operation *operation, const struct ending_order *order,
 		      struct ending_result *ret, struct error *err)
 {
 	struct deck *deck = operation->deck;
 	cleanup_free char *id = xstrdup(operation->instance->id);
-	const bool has_ignored = verdict_has(&ret->verdict, FINDING_IGNORED);
+	const char *kept_for = operation->instance->queue_count ? "messages wait in its queue"
+			       : verdict_has(&ret->verdict, FINDING_IGNORED)
+				       ? "its tree has files that Git ignores"
+				       : NULL;
 	cleanup_free char *work = work_text(operation->instance);
 	const struct removal_order removal = {
 		.how = REMOVE_STOPPED,
@@ -272,12 +275,12 @@ static int remove_all(struct operation *operation, const struct ending_order *or
 	if (lifecycle_remove_locked(operation, &removal, err) < 0)
 		return -1;
 	ret->outcome = ENDED_REMOVED;
-	ret->text = has_ignored ? xstrdup("it is in the trash, because its tree has files that Git "
-					  "ignores: agentdeck undo brings it back, agentdeck prune "
-					  "deletes it")
-				: xasprintf("everything that was made for it was deleted%s%s",
-					    work ? ", but for " : "", or_empty(work));
-	return has_ignored ? 0 : forget_removed(deck, id, err);
+	ret->text = kept_for ? xasprintf("it is in the trash, because %s: agentdeck undo brings it "
+					 "back, agentdeck prune deletes it",
+					 kept_for)
+			     : xasprintf("everything that was made for it was deleted%s%s",
+					 work ? ", but for " : "", or_empty(work));
+	return kept_for ? 0 : forget_removed(deck, id, err);
 }
 
 static bool has_more(const struct ending_order *order, const struct verdict *verdict)
