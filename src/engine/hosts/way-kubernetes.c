@@ -215,8 +215,8 @@ static int check_workload(const struct remote *remote, struct error *err)
 	if (!remote->kube_uid)
 		return 0;
 	if (get(remote, &found, &why) < 0)
-		return error_set(err, why.code, "%s: nothing was changed: %s", remote->name,
-				 why.message);
+		return error_set(err, why.code == ERROR_TIMEOUT ? ERROR_UNREACHABLE : why.code,
+				 "%s: nothing was changed: %s", remote->name, why.message);
 	const char *uid = uid_of(found);
 	cleanup_free char *shown = visible(or_empty(uid));
 	cleanup_free char *none = lacks_workload(remote);
