@@ -26,17 +26,9 @@ static int queue_awake(struct deck *deck, const struct queue_order *order, struc
 	return error_set(err, ERROR_BUSY, "the session falls asleep again and again: try again");
 }
 
-/* "2nd".  The caller frees. */
-static char *ordinal(size_t number)
-{
-	static const char *const ends[] = { "th", "st", "nd", "rd" };
-	return xasprintf("%zu%s", number, ends[number < ARRAY_SIZE(ends) ? number : 0]);
-}
-
 static int print_queued(struct app *app, const struct store_row *row,
 			const struct queue_place *place)
 {
-	cleanup_free char *which = ordinal(place->count);
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "delivery", "queued");
 	json_set_string(object, "session_id", row->session_id);
@@ -46,7 +38,7 @@ static int print_queued(struct app *app, const struct store_row *row,
 		deck_warn(&app->deck, "no supervisor runs, which sends what is queued: "
 				      "agentdeck doctor says how to get one");
 	return print_done(app, object,
-			  xasprintf("%s: queued, %s of %zu", row->title, which, place->count));
+			  xasprintf("%s: queued, number %zu", row->title, place->count));
 }
 
 static int print_sent(struct app *app, const struct store_row *row, const struct queue_place *place,
