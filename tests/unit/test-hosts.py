@@ -1289,7 +1289,7 @@ def case_all_hosts_as_text(hosts):
         events.send_signal(signal.SIGINT)
         expect(events.wait(DEADLINE_S) == 130, events.returncode)
         events.stdout.close()
-        refused(hosts, 64, "leave api out", "status", "-A", "--wait", "idle", "api")
+        refused(hosts, 64, "omit api", "status", "-A", "--wait", "idle", "api")
         refused(hosts, 64, "needs --next", "attach", "-A")
 
 
