@@ -18,7 +18,7 @@ bool termsize_is_usual(const struct termsize *size);
 /* The size of the terminal that one of our own standard streams is. */
 struct termsize termsize_here(void);
 
-/* The same as termsize_parse() reads it; NULL: no usual size is known.  The caller frees. */
+/* termsize_here() as termsize_parse() reads it.  NULL: no usual size is known.  The caller frees. */
 char *termsize_here_text(void);
 
 /* "87x31".  False: it is no usual size, and *ret is untouched. */

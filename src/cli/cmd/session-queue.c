@@ -60,7 +60,7 @@ static void print_table(const struct app *app, const struct instance *instance)
 	table_print(table);
 }
 
-/* What its user has to do about the first message, or what that waits for. */
+/* What the first message waits for, or what the user has to do about it. */
 static void print_wait(struct app *app, const struct instance *instance)
 {
 	const struct queued *head = &instance->queue[0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the choice of a conversation, the claim on it and the plan of a run share.
+ * Shared by conversation.c, conversation-claim.c and conversation-plan.c.
  */
 #pragma once
 

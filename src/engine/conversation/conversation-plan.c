@@ -135,7 +135,7 @@ static void note_set_aside(const struct planning *planning, const char *why, con
  *   something was said, resuming is off        remember this conversation instead
  *   something was said, resuming is on         forget it
  *   nothing was said                           keep it
- *   unknown, resuming is off                   keep it; remember this one if there is none
+ *   unknown, resuming is off                   keep it, or remember this one if nothing is
  *   unknown, resuming is on                    keep it: settle_set_aside() names it once
  *
  * is_left: resuming is off, and there is a conversation to resume. */

@@ -18,7 +18,8 @@
 int conversation_reclaim_and_log(struct deck *deck, struct instance *instance, struct fs_lock *lock,
 				 struct error *err);
 
-/* As conversation_reclaim_and_log(), to see what a start would do: no lock, no word in the log. */
+/* Does what conversation_reclaim_and_log() does, without the lock and the log: for what a start
+ * would do. */
 int conversation_reclaim(struct deck *deck, struct instance *instance, struct error *err);
 
 /* Choose the conversation's id before a start: keep the stored one; else adopt what the user's argv
@@ -29,8 +30,8 @@ int conversation_choose_and_log(struct deck *deck, struct instance *instance,
 				const struct agent *agent, enum transcript_fact *ret_fact,
 				struct error *err);
 
-/* As conversation_choose_and_log(), to see what a start would do: makes no fork, no word in the
- * log. */
+/* Does what conversation_choose_and_log() does, without a fork on disk and the log: for what a
+ * start would do. */
 int conversation_choose(struct deck *deck, struct instance *instance, const struct agent *agent,
 			enum transcript_fact *ret_fact, struct error *err);
 

@@ -302,8 +302,8 @@ const char *place_home(const struct instance *instance);
 /* A start of the instance failed: would its removal lose what the next start goes on from? */
 bool place_has_begun(const struct instance *instance);
 
-/* The size of the agent's screen until a terminal attaches: that of its user's, without the status
- * line below it. */
+/* The size of the agent's screen until a terminal attaches: that of its user's last terminal, at
+ * least 80x24, without the status line.  200x50 if none is known. */
 struct termsize place_screen_size(const struct deck *deck, const struct instance *instance);
 
 /* End whatever still runs in any place for the instance of this id. */

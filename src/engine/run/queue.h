@@ -34,10 +34,11 @@ struct queue_place {
 #define cleanup_queue_place CLEANUP(queue_place_free)
 void queue_place_free(struct queue_place *place);
 
-/* Put it at the end of the queue, durably.  If it is alone there, type it at once, as
- * lifecycle_say_queued() does; an error of that is only logged.  QUEUE_ASLEEP: the session sleeps,
- * and nothing was done.  ERROR_INVALID: the queue is full, or as of deliver(); ERROR_USAGE: the
- * text is too long. */
+/* Put it at the end of the queue, durably.  Then type the first message, if it may be typed, as
+ * lifecycle_say_queued() does; an error of that is only logged, and ret->said is empty unless that
+ * message is this one.  QUEUE_ASLEEP: the session sleeps, and nothing was done.  ERROR_INVALID: the
+ * queue is full, nothing can tell when the agent is idle, or as of deliver(); ERROR_USAGE: the text
+ * is too long. */
 enum { QUEUE_ASLEEP = 1 };
 int lifecycle_queue(struct deck *deck, const struct queue_order *order, struct queue_place *ret,
 		    struct error *err);

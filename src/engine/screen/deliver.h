@@ -42,8 +42,10 @@ struct delivery_request {
 	/* also a text that brings the box into another mode, in which it is no message (mode_text
 	 * in the registry) */
 	bool is_raw;
-	/* Called when the agent is ready, before the first key.  Not 0: nothing is sent
-	 * (DELIVERY_NOT_READY), because of err.  NULL: nothing is to be done then. */
+	/* For a message that no user waits for.  Called when the agent is ready, before the first
+	 * key.  Not 0: nothing is sent (DELIVERY_NOT_READY), because of err.  Else the screen is
+	 * looked at once more, and nothing is sent to an agent that is not idle.  NULL: no such
+	 * call. */
 	int (*begin)(void *context, struct error *err);
 	void *context;
 };
