@@ -212,6 +212,20 @@ const char *session_screen(const struct session *session)
 	return answer.status == 0 ? answer.output : NULL;
 }
 
+const char *session_say_due(const struct session *session)
+{
+	struct reply reply = deck_look(WORDS("revive", "--due", session->id));
+	ASSERT(reply.json, "revive --due: %s%s", reply.errors, reply.output);
+	return json_get_string(reply.json, "due", "?");
+}
+
+void assert_due(const struct session *session, const char *expected, const char *where)
+{
+	const char *due = session_say_due(session);
+	ASSERT(streq(due, expected), "%s: %s, not %s\n%s\n%s", where, due, expected,
+	       or_empty(session_screen(session)), or_empty(deck_log()));
+}
+
 bool session_shows(const struct session *session, const char *text)
 {
 	const char *screen = session_screen(session);

@@ -99,5 +99,9 @@ void write_decoy(struct session *session);
 /* A random UUID. */
 const char *new_uuid(void);
 
+/* What `revive --due` makes of it: the word of its answer. */
+const char *session_say_due(const struct session *session);
+void assert_due(const struct session *session, const char *expected, const char *where);
+
 /* Remove every instance of the test. */
 void deck_clear(void);

@@ -38,20 +38,6 @@ static void limit_again(const struct session *session, const char *date)
 			   date, (int)length, after));
 }
 
-static const char *say_due(const struct session *session)
-{
-	struct reply reply = deck_look(WORDS("revive", "--due", session->id));
-	ASSERT(reply.json, "revive --due: %s%s", reply.errors, reply.output);
-	return json_get_string(reply.json, "due", "?");
-}
-
-static void assert_due(const struct session *session, const char *expected, const char *where)
-{
-	const char *due = say_due(session);
-	ASSERT(streq(due, expected), "%s: %s, not %s\n%s", where, due, expected,
-	       or_empty(deck_log()));
-}
-
 static size_t times_told(const struct session *session)
 {
 	size_t count = 0;
@@ -79,7 +65,7 @@ TEST(LimitedSessionContinuesOnce)
 	session_type(&session, "half a");
 	assert_due(&session, "later", "a draft is in its box");
 	session_press(&session, "C-u");
-	WAIT_FOR(streq(say_due(&session), "said"), "it is not told: %s\n%s",
+	WAIT_FOR(streq(session_say_due(&session), "said"), "it is not told: %s\n%s",
 		 or_empty(session_screen(&session)), or_empty(deck_log()));
 	WAIT_FOR(session_shows(&session, "I remember 2 of"), "it has not heard it:\n%s",
 		 or_empty(session_screen(&session)));

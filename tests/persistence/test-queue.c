@@ -68,20 +68,6 @@ static const char *state_of(const struct session *session)
 		       : "none";
 }
 
-static const char *say_due(const struct session *session)
-{
-	struct reply reply = deck_look(WORDS("revive", "--due", session->id));
-	ASSERT(reply.json, "revive --due: %s%s", reply.errors, reply.output);
-	return json_get_string(reply.json, "due", "?");
-}
-
-static void assert_due(const struct session *session, const char *expected, const char *where)
-{
-	const char *due = say_due(session);
-	ASSERT(streq(due, expected), "%s: %s, not %s\n%s\n%s", where, due, expected,
-	       or_empty(session_screen(session)), or_empty(deck_log()));
-}
-
 static size_t times(const struct session *session, const char *text)
 {
 	size_t count = 0;
@@ -162,13 +148,13 @@ TEST(QueueWaitsForAnAnswerAndADraft)
 	session_type(&session, "half a");
 	/* It is typed only into an agent that has been idle for two seconds. */
 	assert_due(&session, "nothing", "it has just become idle");
-	WAIT_FOR(streq(say_due(&session), "later"), "a draft is in its box");
+	WAIT_FOR(streq(session_say_due(&session), "later"), "a draft is in its box");
 	ASSERT(streq(state_of(&session), "queued"), "it is %s", state_of(&session));
 	WAIT_FOR(streq(why_awake(&session),
 		       "its agent waits for tasks or has prompts in its queue"),
 		 "with a queue: %s", why_awake(&session));
 	session_press(&session, "C-u");
-	WAIT_FOR(streq(say_due(&session), "said"), "it is not said:\n%s\n%s",
+	WAIT_FOR(streq(session_say_due(&session), "said"), "it is not said:\n%s\n%s",
 		 or_empty(session_screen(&session)), or_empty(deck_log()));
 	ASSERT(queued(&session) == 0, "it is queued still");
 	WAIT_FOR(times(&session, "for later") == 1, "it did not come:\n%s",
@@ -186,7 +172,7 @@ TEST(QueueOutlivesARestartOfTheMachine)
 	machine_set("AGENTDECK_DEMO_DELAY_MS", "150");
 	session_start(&session, NULL);
 	ASSERT(queued(&session) == 1, "%zu are queued", queued(&session));
-	WAIT_FOR(streq(say_due(&session), "said"), "it is not said:\n%s\n%s",
+	WAIT_FOR(streq(session_say_due(&session), "said"), "it is not said:\n%s\n%s",
 		 or_empty(session_screen(&session)), or_empty(deck_log()));
 	WAIT_FOR(times(&session, "after the night") == 1, "it did not come:\n%s",
 		 or_empty(session_screen(&session)));
@@ -210,7 +196,7 @@ TEST(QueuedMessageThatWasCutOffIsNotTypedAgain)
 	ASSERT(queued(&session) == 2 && streq(state_of(&session), "unknown"), "%zu, the first %s",
 	       queued(&session), state_of(&session));
 	(void)deck_look_ok(WORDS("session", "queue", "--json", "--cancel", id, session.id));
-	WAIT_FOR(streq(say_due(&session), "said"), "the next is not said:\n%s",
+	WAIT_FOR(streq(session_say_due(&session), "said"), "the next is not said:\n%s",
 		 or_empty(deck_log()));
 	WAIT_TOLD(&session, 2, "behind it");
 	ASSERT(times(&session, "half done") == 0, "it was typed:\n%s", session_screen(&session));
@@ -233,7 +219,7 @@ TEST(QueueCutAnywhereTypesNothingTwice)
 		WAIT_UNTIL(&session, "idle");
 		cuts += strace_kill(send_words(&session, text), &some.points[i], where);
 		(void)assert_manifest(&session, session.session_id, NULL, where);
-		const char *due = say_due(&session);
+		const char *due = session_say_due(&session);
 		const bool is_left = queued(&session) == 1;
 		if (is_left && streq(state_of(&session), "unknown")) {
 			unknown++;
