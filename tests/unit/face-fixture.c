@@ -71,6 +71,11 @@ void face_begin(const struct face *face)
 	term_use_symbols(face->kind == FACE_ASCII);
 }
 
+void face_resize(unsigned short columns, unsigned short rows)
+{
+	assert_int_equal(resizeterm(rows, columns), OK);
+}
+
 void face_end(void)
 {
 	term_end();

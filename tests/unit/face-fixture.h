@@ -30,6 +30,7 @@ struct face {
 bool face_set_up(void);
 void face_tear_down(void);
 void face_begin(const struct face *face);
+void face_resize(unsigned short columns, unsigned short rows);
 void face_end(void);
 /* What is drawn.  with_styles: a second page has one letter for each cell that is not plain, and
  * then what the letters mean.  The caller frees. */

@@ -840,6 +840,118 @@ case_who_has_a_conversation_is_asked_about() {
 	must -p second stop --all
 }
 
+# undecided FILES: a session api of the repository repo, whose agent has ended by itself, with so many
+# files that only its tree has, which is $tree
+undecided() {
+	local i
+	git init -q -b main repo && git -C repo -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	must add repo -t api --agent demo --worktree
+	tree=$("${deck[@]}" agentdeck path api)
+	for ((i = 1; i <= $1; i++)); do echo "$i" >"$tree/file-$i"; done
+	must start api --no-supervise
+	run send api /exit --no-wait
+	until_done has_ended api || fail 'its agent does not end'
+	must recover
+}
+has_ended() { [ "$(value "$1" status)" = stopped ]; }
+# Refused, though what was seen meanwhile is written down.
+refused_as_changed() {	# WORD...
+	run "$@"
+	[ "$status" = 1 ] || fail "$*: status $status"
+	grep -q 'has changed since it was shown' "$home/err" || fail "$*: $(<"$home/err")"
+}
+is_stage() { [ "$(value api stage)" = "$1" ] || fail "the stage is $(value api stage), and not $1"; }
+
+case_an_undecided_end_is_settled() {
+	local digest
+	undecided 2
+	must settle --json start api
+	settled "o['about'] == 'end' and len(o['questions']) == 2 and o['occasion'] == 'start'"
+	settled "[c['kind'] for c in o['questions'][1]['choices']] == ['return', 'keep', 'clean']"
+	settled "q['evidence'][0]['items'] == ['?? file-1', '?? file-2']"
+	must settle --answer keep --seen "$(seen)" start api
+	is_stage kept
+	must settle --json start api
+	settled "o['about'] == 'nothing'"
+	# another change: is it to be used as it is?
+	echo 3 >"$tree/file-3"
+	must settle --json start api
+	settled "o['about'] == 'reuse' and kinds == ['keep', 'return']"
+	settled "'Its tree has changed since it was kept:' in lines"
+	is_stage kept
+	must start api --no-supervise
+	run send api /exit --no-wait
+	until_done has_ended api || fail 'its agent does not end'
+	must recover
+	must settle --json start api
+	digest=$(seen)
+	# work that was not shown is not given up
+	echo 4 >"$tree/file-4"
+	refused_as_changed settle --answer clean --seen "$digest" start api
+	[ -e "$tree/file-4" ] || fail 'its work is gone'
+	must settle --json start api
+	must settle --answer clean --seen "$(seen)" start api
+	[ ! -e "$tree" ] || fail 'its tree is there'
+	refused 2 'no session has' show api
+}
+
+case_work_at_risk_is_settled_before_a_removal() {
+	local digest id
+	undecided 2
+	id=$(value api id)
+	must settle --json remove api
+	settled "o['about'] == 'removal' and [c['kind'] for c in o['questions'][1]['choices']] == ['keep', 'clean']"
+	digest=$(seen)
+	echo 3 >"$tree/file-3"
+	refused_as_changed remove --force --seen="$id=$digest" -- "$id"
+	must add repo -t plain --agent demo
+	must settle --json remove api
+	must remove --force --seen="$id=$(seen)" -- "$id" "$(value plain id)"
+	must list
+	! grep -q 'api\|plain' "$home/out" || fail "still there: $(<"$home/out")"
+	must undo
+	[ -e "$tree/file-3" ] || fail 'its work is gone'
+}
+
+case_a_launch_offers_each_session_that_ended() {
+	undecided 1
+	must settle --json launch repo --agent demo
+	settled "o['about'] == 'launch' and [c['label'] for c in q['choices']] == ['Start new session', 'Resume api']"
+	must add repo -t two --agent demo
+	must start two --no-supervise
+	must stop two
+	must settle --json launch repo --agent demo
+	settled "[c['label'] for c in q['choices']] == ['Start new session', 'Resume two', 'Resume api']"
+	must settle --json launch repo --agent demo --title three
+	settled "o['about'] == 'nothing'"
+}
+
+case_the_trash_is_settled_before_it_is_emptied() {
+	local digest
+	must settle --json prune
+	settled "o['about'] == 'nothing' and o['text'] == 'The trash is empty.'"
+	must add . -t a --agent demo
+	must add . -t b --agent demo
+	must remove a
+	must settle --json prune
+	settled "kinds == ['keep', 'clean'] and q['choices'][1]['loses']"
+	settled "len(q['evidence'][0]['items']) == 1 and q['evidence'][0]['items'][0].startswith('a, ')"
+	digest=$(seen)
+	# another one that was not shown
+	must remove b
+	refused 1 'the trash has changed since it was shown' settle --answer clean --seen "$digest" prune
+	must settle --json prune
+	must settle --answer clean --seen "$(seen)" prune
+	grep -qx 'Deleted 2 removed sessions\.' "$home/out" || fail "it says: $(<"$home/out")"
+	refused 2 'the trash is empty: there is nothing to undo' undo
+	# those that are too young stay
+	must config set trash.keep 30
+	must add . -t c --agent demo
+	must remove c
+	must settle --json prune
+	settled "o['about'] == 'nothing' and '1 younger one is left alone' in o['text']"
+}
+
 case_a_restart_after_an_answer_restarts_what_runs() {
 	local pid
 	must add . -t one --agent demo

@@ -52,7 +52,7 @@ commands_in() {	# FILE
 needs_more() {	# COMMAND
 	local why
 	case $1 in
-	*' attach '*) why='needs a terminal: test-dashboard.bash, tests/persistence' ;;
+	*' attach '*) why='needs a terminal: test-attach.bash, tests/persistence' ;;
 	*' image '* | *--container* | *' shell '*) why='needs a container engine: tests/persistence' ;;
 	*' -H '* | *' forward gpu1:'* | *' -A' | *' host check'* | *' host add'*) why='needs another host: test-hosts.py' ;;
 	*'session move '*) why='needs another host: test-move.py' ;;

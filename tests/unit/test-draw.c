@@ -12,163 +12,18 @@
  * look of the deck was made of (`changes` below): write the name of a screen that would differ
  * without it.  A change that has landed must name one.
  */
-#include "unit/face-fixture.h"
+#include "unit/play-fixture.h"
 
 #include "base/fsutil.h"
 #include "base/jsonio.h"
-#include "ui/draw/draw.h"
 #include "ui/draw/sign.h"
-#include "ui/draw/wall.h"
 
 #include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* 2026-11-27 12:00 UTC. */
-enum { MINUTE = 60 };
-static const int64_t noon_s = 1795780800;
-
-/* ---- the deck --------------------------------------------------------------------------------- */
-
-enum cast {
-	CAST_USUAL, /* fourteen live ones, and two hundred stopped */
-	CAST_LIVE,  /* the live ones of these */
-	CAST_FEW,
-	CAST_NONE,
-	CAST_TAGGED, /* the few, with tags, a pin and an archived one */
-	CAST_HOSTS,  /* the few, of this machine and of two others, one of which is unreachable */
-};
-
-struct actor {
-	const char *title, *group, *agent, *directory, *reason;
-	enum doing doing;
-	unsigned minutes, marks; /* also TAGGED */
-};
-/* Behind all marks. */
-#define TAGGED (1U << 20)
-
-static const struct actor few[] = {
-	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_ASKS, 13, 0 },
-	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
-	{ "notes", "personal", "codex", "notes", NULL, DOING_STOPPED, 13, MARK_HELD },
-};
-
-static const struct actor tagged[] = {
-	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_ASKS, 13, TAGGED },
-	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
-	{ "notes", "personal", "codex", "notes", NULL, DOING_STOPPED, 13, MARK_PINNED | TAGGED },
-	{ "last year", "work", "codex", "old", NULL, DOING_STOPPED, 13, MARK_ARCHIVED | TAGGED },
-};
-
-static const struct actor usual[] = {
-	{ "scratch", NULL, "codex", "scratch", NULL, DOING_IDLE, 13, 0 },
-	{ "docs", "personal", "claude", "docs-site", NULL, DOING_BUSY, 13, 0 },
-	{ "notes", "personal", "codex", "notes", NULL, DOING_IDLE, 13, 0 },
-	{ "terraform upgrade", "work/infra", "claude", "infra", NULL, DOING_IDLE, 14, 0 },
-	{ "k8s: 監視ダッシュボード", "work/infra", "codex", "infra", NULL, DOING_IDLE, 14, 0 },
-	{ "plan", "work/infra", "claude", "infra", NULL, DOING_IDLE, 13, 0 },
-	{ "broken build", "work/infra", "shell", "infra",
-	  "exit 3: ModuleNotFoundError: No module named 'foo'", DOING_ERROR, 12, 0 },
-	{ "api: fix login", "work/shop", "claude", "shop-api", NULL, DOING_ASKS, 13, 0 },
-	{ "web: cart", "work/shop", "claude", "shop-web", NULL, DOING_WAITING, 12, MARK_WORKTREE },
-	{ "api: rate limits", "work/shop", "claude", "shop-api", NULL, DOING_IDLE, 10,
-	  MARK_WORKTREE },
-	{ "web: checkout redesign, as the customers of the northern shops asked for it",
-	  "work/shop", "claude", "shop-web", NULL, DOING_IDLE, 14, 0 },
-	{ "sandbox", "work", "claude", "sandbox", NULL, DOING_BUSY, 2, MARK_CONTAINER },
-	{ "far away", "work", "codex", "far", "server-2 runs it", DOING_UNKNOWN, 60,
-	  MARK_ELSEWHERE },
-	{ "new one", "work", "codex", "new", NULL, DOING_STARTING, 0, 0 },
-	{ "last week", "work/shop", "codex", "shop-api", NULL, DOING_STOPPED, 7 * 24 * 60, 0 },
-};
-enum { OLD_ONES = 200 };
-
-static void add_actor(struct list *list, const struct actor *actor, const char *host,
-		      const char *id, size_t age)
-{
-	const int64_t now_us = noon_s * 1000000;
-	cleanup_free char *directory = xasprintf("/home/me/src/%s", actor->directory);
-	const struct facts facts = {
-		.key = { .host = host, .id = id },
-		.title = actor->title,
-		.group = actor->group,
-		.agent = actor->agent,
-		.directory = directory,
-		.reason = actor->reason,
-		.doing = actor->doing,
-		.marks = actor->marks & ~TAGGED,
-		.tags = actor->marks & TAGGED ? "api,urgent" : NULL,
-		.since_us = now_us - (int64_t)actor->minutes * MINUTE * 1000000,
-		.created_us = now_us - (int64_t)(300 - age) * 24 * 60 * MINUTE * 1000000,
-	};
-	struct item *item = list_add(list, &facts);
-	if (doing_is_alive(actor->doing))
-		list_measure(list, item, (int64_t)(age + 3) << 26, (int64_t)age * 31);
-}
-
-static void add_hosts(struct list *list)
-{
-	cleanup_strvec struct strvec names = { 0 };
-	strvec_push_array(&names,
-			  (const char *const[]){ "local", "gpu1", "gpu2", "gpu3", "gpu4", NULL });
-	list_set_hosts(list, &names);
-	for (size_t host = 0; host < 3; host++) {
-		for (size_t i = 0; i < ARRAY_SIZE(few); i++) {
-			cleanup_free char *id = xasprintf("id-%zu%zu", host, i);
-			add_actor(list, &few[i], names.items[host], id, i);
-		}
-	}
-	list_complete_host(list, 1);
-	list_complete_host(list, 2);
-	list_tell_host(list, 2, HOST_AWAY, (noon_s - 118 * MINUTE) * 1000000,
-		       "ssh: connect to host gpu2 port 22: Connection refused");
-	list_tell_host(list, 3, HOST_REFUSES, 0, "there is no profile 'default'");
-}
-
-static void add_cast(struct list *list, enum cast cast)
-{
-	if (cast == CAST_HOSTS) {
-		add_hosts(list);
-		return;
-	}
-	const struct actor *actors = cast == CAST_FEW ? few : cast == CAST_TAGGED ? tagged : usual;
-	const size_t count = cast == CAST_NONE     ? 0
-			     : cast == CAST_FEW    ? ARRAY_SIZE(few)
-			     : cast == CAST_TAGGED ? ARRAY_SIZE(tagged)
-						   : ARRAY_SIZE(usual);
-	for (size_t i = 0; i < count; i++) {
-		cleanup_free char *id = xasprintf("id-%02zu", i);
-		if (cast != CAST_LIVE || doing_is_alive(actors[i].doing))
-			add_actor(list, &actors[i], NULL, id, i);
-	}
-	for (size_t i = 0; cast == CAST_USUAL && i < OLD_ONES; i++) {
-		cleanup_free char *title = xasprintf("old task %zu", i);
-		cleanup_free char *id = xasprintf("old-%03zu", i);
-		add_actor(list,
-			  &(struct actor){ title, "archive", i % 3 ? "claude" : "codex", "old",
-					   NULL, DOING_STOPPED, 2000 + (unsigned)i, 0 },
-			  NULL, id, 20);
-	}
-}
-
 /* ---- screens ---------------------------------------------------------------------------------- */
-
-/* Keys have blanks between them, by their names; 'word is typed. */
-struct screen {
-	const char *name, *keys;
-	struct {
-		unsigned short columns, rows;
-	} size;
-	enum cast cast;
-	enum { STYLED = 1 << 0, PICKER = 1 << 1, WALL = 1 << 2, AGAIN = 1 << 3 } how;
-	enum face_kind kind;
-	enum theme theme;
-	/* What a command says: that asks, of a typed line (which is refused), or that is run; and
-	 * in whose last replies what is searched for is. */
-	const char *answer, *refusal, *news, *replies;
-	const char *stage; /* of a command that runs */
-};
 
 static const char long_refusal[] =
 	"日本語 is wide, and this title is longer than any terminal that it is shown in, as users "
@@ -316,6 +171,20 @@ static const struct screen screens[] = {
 	{ "hosts-away", "/ 'gpu2 Enter End", { 80, 24 }, .cast = CAST_HOSTS },
 	{ "hosts-refused", "/ 'gpu1 Enter End i", { 80, 24 }, .cast = CAST_HOSTS },
 	{ "hosts-several", "Space Space x", { 80, 24 }, .cast = CAST_HOSTS },
+	{ "conflict-80x24", "s", { 80, 24 }, .cast = CAST_TWO, .answer = "@conflict" },
+	{ "conflict-120x40", "s", { 120, 40 }, .cast = CAST_TWO, .answer = "@conflict" },
+	{ "conflict-40x12", "s", { 40, 12 }, .cast = CAST_TWO, .answer = "@conflict" },
+	{ "end-work-80x24", "s", { 80, 24 }, .cast = CAST_TWO, .answer = "@end" },
+	{ "end-work-40x12", "s", { 40, 12 }, .cast = CAST_TWO, .answer = "@end" },
+	{ "end-80x24", "s Enter", { 80, 24 }, .cast = CAST_TWO, .answer = "@end" },
+	{ "end-40x12", "s Enter", { 40, 12 }, .cast = CAST_TWO, .answer = "@end" },
+	{ "reuse-80x24", "s", { 80, 24 }, .cast = CAST_TWO, .answer = "@reuse" },
+	{ "remove-work-80x24", "d y", { 80, 24 }, .cast = CAST_TWO, .answer = "@removal" },
+	{ "remove-80x24", "d y Enter", { 80, 24 }, .cast = CAST_TWO, .answer = "@removal" },
+	{ "remove-40x12", "d y Enter", { 40, 12 }, .cast = CAST_TWO, .answer = "@removal" },
+	{ "prune-80x24", "p", { 80, 24 }, .cast = CAST_TWO, .answer = "@prune" },
+	{ "recover-80x24", "", { 80, 24 }, .cast = CAST_TWO, .how = LOST },
+	{ "recover-40x12", "", { 40, 12 }, .cast = CAST_TWO, .how = LOST },
 	{ "wall-160x40", "", { 160, 40 }, .cast = CAST_LIVE, .how = WALL },
 	{ "wall-80x24", "", { 80, 24 }, .cast = CAST_LIVE, .how = WALL },
 	{ "wall-few", "", { 80, 24 }, .cast = CAST_FEW, .how = WALL | STYLED },
@@ -348,190 +217,27 @@ static const struct change {
 	{ "colours on the selected sign, hits are underlined", "search-replies" },
 };
 
-/* ---- playing ---------------------------------------------------------------------------------- */
-
-static const char question[] =
-	"\033[1mDemo command\033[0m\n"
-	"────────────────────────────────────────────────────────────────────────────────────────"
-	"────────────────────────────────────────────────────────────────────────────────────\n"
-	"  \033[38;5;208mrm -rf build && make test\033[0m\n"
-	"\n"
-	"I need to clean the build directory before the tests, because the generated headers of the "
-	"old schema are still in it, and the compiler takes them first.\n"
-	"Do you want to proceed?\n"
-	"\033[36m❯ 1. Yes\033[0m\n"
-	"  2. Yes, and ask no more\n"
-	"  3. No\n"
-	"\033[2mEsc to cancel\033[0m\n";
-
-static const char *shown_by(enum preview_kind kind)
+static void begin(struct play *play, const struct screen *screen)
 {
-	switch (kind) {
-	case PREVIEW_SCREEN:
-		return question;
-	case PREVIEW_REPLY:
-		return "All tests pass now. The zebra crossing is drawn as you asked.\n";
-	case PREVIEW_TURNS:
-		return "> fix the login\nThe token was read before it was written.\n";
-	case PREVIEW_CHANGES:
-		return "fix-login: 2 commits, not merged\n"
-		       "  1a2b3c4d5 read the token before it is written\n"
-		       "  5d4c3b2a1 test that\n"
-		       "upstream: origin/fix-login, 1 ahead and 0 behind\n"
-		       "pull request: 42, open, https://example.com/42\n"
-		       "committed: 2 files, +12 -3\n"
-		       "  M      +10     -3  src/login.c\n"
-		       "  A       +2      0  tests/login.c\n";
-	case PREVIEW_FACTS:
-		return "Title      api: fix login\nGroup      work/shop\nAgent      claude\n";
-	default:
-		return "11:47 idle\n11:48 waiting\n";
-	}
-}
-
-static void peek(struct ui *ui)
-{
-	const struct item *item = list_selected(ui->list);
-	if (item && preview_is_due(&ui->preview, item->id))
-		(void)preview_set(&ui->preview, ui->preview.kind, item->id,
-				  shown_by(ui->preview.kind));
-}
-
-static void answer(struct ui *ui, const struct screen *screen, const struct wish *wish)
-{
-	cleanup_wish struct wish next = { 0 };
-	struct form_supply supply = { .home = xstrdup("/home/me") };
-	const char *last = wish->words.count ? wish->words.items[wish->words.count - 1] : "";
-	cleanup_free char *permission = xasprintf(
-		"{\"id\": \"%s\", \"question\": \"Demo command\\n  rm -rf build && make test\", "
-		"\"digest\": \"d1\", \"choices\": []}",
-		last);
-	if (wish->kind == WISH_ASK)
-		ui_asked(ui, wish->ticket, screen->answer ? screen->answer : permission, &next);
-	if (wish->kind == WISH_LINE && screen->refusal)
-		ui_line_ended(ui, wish->ticket, screen->refusal, false);
-	if (wish->kind == WISH_COMPLETE)
-		ui_completed(ui, "none\nfix-login\nfix-logout\nmain\n");
-	if (wish->kind == WISH_RUN && screen->news)
-		ui_tell(ui, screen->news, false);
-	if (wish->kind == WISH_FORM) {
-		strvec_push_array(&supply.agents, (const char *const[]){ "claude", "codex", "demo",
-									 "gemini", NULL });
-		supply.installed = 3;
-		strvec_push_array(&supply.groups,
-				  (const char *const[]){ "archive", "personal", "work",
-							 "work/infra", "work/shop", NULL });
-		strvec_push(&supply.recents, "/home/me/src/shop-api");
-		ui_open_form(ui, &supply, "/home/me/src/shop-api");
-	}
-	form_supply_free(&supply);
-	if (next.kind != WISH_NOTHING)
-		answer(ui, screen, &next);
-}
-
-struct play {
-	const struct screen *screen;
-	struct ui *ui;
-	struct wall wall;
-	struct strvec ran; /* the words of the last command */
-};
-
-static void press(struct play *play, key_code key)
-{
-	cleanup_wish struct wish wish = { 0 };
-	struct ui *ui = play->ui;
-	if (play->screen->how & WALL)
-		wall_key(&play->wall, ui, key, &wish);
-	else
-		ui_key(ui, key, &wish);
-	if (wish.kind == WISH_RUN) {
-		strvec_clear(&play->ran);
-		strvec_push_all(&play->ran, &wish.words);
-	}
-	answer(ui, play->screen, &wish);
-	if (play->screen->replies && ui->search)
-		list_search_replies(ui->list, 0, play->screen->replies);
-	peek(ui);
-}
-
-static void show(struct play *play)
-{
-	if (play->screen->how & WALL) {
-		draw_wall(&play->wall, play->ui);
-		for (size_t i = 0; i < play->wall.ids.count; i++)
-			(void)wall_set_screen(&play->wall, play->wall.ids.items[i], question);
-		draw_wall(&play->wall, play->ui);
-	} else {
-		draw(play->ui, noon_s * 1000000);
-	}
-}
-
-static void type(struct play *play, const char *keys)
-{
-	cleanup_free char *copy = xstrdup(keys);
-	char *rest = copy;
-	for (const char *word; (word = strsep(&rest, " "));) {
-		key_code key;
-		wchar_t letter = 0;
-		for (const char *at = word + 1; *word == '\'' && *at;) {
-			const int length = mbtowc(&letter, at, MB_CUR_MAX);
-			assert_true(length > 0);
-			press(play, (key_code)letter);
-			at += length;
-		}
-		if (*word && *word != '\'') {
-			assert_true(key_parse(word, &key));
-			press(play, key);
-		}
-		show(play);
-	}
-}
-
-static void play_free(struct play *play)
-{
-	strvec_clear(&play->ran);
-	wall_free(&play->wall);
-	ui_free(play->ui);
-}
-
-static struct ui *open_deck(const struct screen *screen, const struct json_object *saved)
-{
-	struct ui *ui = ui_new("default");
-	add_cast(ui->list, screen->cast);
-	ui->wanted = PREVIEW_SCREEN;
-	replace_string(&ui->welcome.details[OFFER_NEW], "/home/me/src/shop-api");
-	welcome_set_conversations(&ui->welcome, "{\"conversations\": [1, 2, 3]}");
-	welcome_set_sources(&ui->welcome, "{\"sources\": [{\"name\": \"agent-deck\", "
-					  "\"sessions\": 12}]}");
-	replace_string(&ui->stage, screen->stage);
-	if (saved)
-		ui_restore(ui, saved);
-	if (screen->how & PICKER)
-		ui_begin_pick(ui);
-	else if (!(screen->how & WALL))
-		ui_begin(ui, screen->size.rows, screen->size.columns);
-	peek(ui);
-	return ui;
+	face_begin(&(struct face){ screen->kind, screen->theme, screen->size.columns,
+				   screen->size.rows });
+	play_begin(play, screen, NULL);
 }
 
 /* The caller frees. */
 static char *play_screen(const struct screen *screen)
 {
-	struct play play = { .screen = screen, .ui = open_deck(screen, NULL) };
-	face_begin(&(struct face){ screen->kind, screen->theme, screen->size.columns,
-				   screen->size.rows });
-	show(&play);
-	type(&play, screen->keys);
+	cleanup_play struct play play = { 0 };
+	begin(&play, screen);
+	play_type(&play, screen->keys);
 	if (screen->how & AGAIN) {
 		cleanup_json struct json_object *saved = json_object_new_object();
 		ui_save(play.ui, saved);
-		ui_free(play.ui);
-		play.ui = open_deck(screen, saved);
-		show(&play);
+		play_free(&play);
+		play_begin(&play, screen, saved);
 	}
 	char *text = face_text(screen->how & STYLED);
 	face_end();
-	play_free(&play);
 	return text;
 }
 
@@ -617,147 +323,21 @@ static void what_waits_is_answered_within_three_keys(void **state UNUSED)
 		const struct screen *screen = screens;
 		while (!streq(screen->name, cases[i].screen))
 			screen++;
-		CLEANUP(play_free)
-		struct play play = { .screen = screen, .ui = open_deck(screen, NULL) };
-		face_begin(&(struct face){ .columns = 80, .rows = 24 });
-		show(&play);
+		cleanup_play struct play play = { 0 };
+		begin(&play, screen);
 		cleanup_free char *first = face_text(false);
 		face_end();
 		/* Whom, and by which key. */
 		assert_non_null(strstr(first, "\n? api: fix login asks you since 11:47"));
 		assert_non_null(strstr(first, "\nA approve  D deny  "));
 		for (size_t k = 0; k < ARRAY_SIZE(cases[i].keys) && cases[i].keys[k]; k++)
-			press(&play, cases[i].keys[k]);
+			play_press(&play, cases[i].keys[k]);
 		assert_true(play.ran.count);
 		const char *id = play.ran.items[play.ran.count - 1];
 		assert_string_equal(list_find(play.ui->list, id)->title, "api: fix login");
 		cleanup_free char *ran = strvec_join(&play.ran, " ");
 		assert_true(starts_with(ran, cases[i].command));
 	}
-}
-
-/* Its session does not wait any more, so that the filter hides it. */
-static void the_screen_stays_while_its_user_types(void **state UNUSED)
-{
-	static const struct screen screen = { "", "f i 'y", { 80, 24 }, .cast = CAST_FEW };
-	if (!has_tic)
-		skip();
-	CLEANUP(play_free)
-	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
-	face_begin(&(struct face){ .columns = 80, .rows = 24 });
-	list_remove(play.ui->list, list_find(play.ui->list, "id-02"));
-	type(&play, screen.keys);
-	list_change(
-		play.ui->list, list_find(play.ui->list, "id-00"),
-		&(struct facts){ .key.id = "id-00", .title = few[0].title, .doing = DOING_BUSY });
-	assert_int_equal(list_lines(play.ui->list), 0);
-	show(&play);
-	cleanup_free char *text = face_text(false);
-	face_end();
-	assert_non_null(strstr(text, "Do you want to proceed?"));
-	assert_non_null(strstr(text, "You type for api: fix login (busy)"));
-}
-
-/* A terminal that is too small for both has the list, and a larger one the preview again. */
-static void a_small_terminal_has_the_list(void **state UNUSED)
-{
-	static const struct screen screen = { "", "", .size = { 80, 24 } };
-	static const struct {
-		unsigned short columns, rows;
-		const char *keys, *shows;
-	} steps[] = {
-		{ 80, 24, "", "Do you want to proceed?" },
-		{ 40, 12, "", "\n ? web: cart" },
-		{ 40, 12, "Tab", "Do you want to proceed?" }, /* as asked for */
-		{ 30, 10, "", "Do you want to proceed?" },
-		{ 120, 35, "", "Do you want to proceed?" },
-		{ 40, 12, "i", "You type for api: fix login" },
-		{ 40, 12, "Esc", "\n ? web: cart" },
-	};
-	if (!has_tic)
-		skip();
-	CLEANUP(play_free)
-	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		face_begin(&(struct face){ .columns = steps[i].columns, .rows = steps[i].rows });
-		ui_fit(play.ui, steps[i].rows, steps[i].columns);
-		peek(play.ui);
-		show(&play);
-		type(&play, steps[i].keys);
-		cleanup_free char *drawn = face_text(false);
-		face_end();
-		if (!strstr(drawn, steps[i].shows))
-			fail_msg("%zu: no '%s':\n%s", i, steps[i].shows, drawn);
-	}
-}
-
-static void the_help_has_three_pages(void **state UNUSED)
-{
-	static const struct screen screen = { "", "?", .size = { 80, 24 } };
-	if (!has_tic)
-		skip();
-	CLEANUP(play_free)
-	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
-	face_begin(&(struct face){ .columns = 80, .rows = 24 });
-	type(&play, screen.keys);
-	face_end();
-	assert_int_equal(play.ui->help_pages, 3);
-}
-
-static void every_place_has_the_keys_of_the_configuration(void **state UNUSED)
-{
-	static const char *const bindings[] = {
-		"help=F9",
-		"up=F3",
-		"down=F4",
-		"back=F6",
-		"line.accept=Ctrl-S",
-		"line.cancel=Ctrl-G",
-		"search.down=Ctrl-N",
-		"form.accept=Ctrl-S",
-		"form.cancel=Ctrl-G",
-		"form.complete=Ctrl-T",
-		"form.recent=Ctrl-O",
-		"form.next=Ctrl-N",
-		"form.choose-next=+",
-		"form.clear=Ctrl-K",
-		"question.yes=1",
-	};
-	static const struct {
-		const char *keys, *shows;
-	} steps[] = {
-		{ "", "F9 help" },
-		{ "/", "\nCtrl-S keep  Ctrl-G cancel" },
-		{ "'web Ctrl-S", "F6 show all" },
-		{ "F6 Q", "Q does nothing here; F9 lists the keys" },
-		{ "m", "\nCtrl-S do it  Ctrl-G cancel" },
-		{ "Enter x", "Enter Back  1 yes  Esc cancel  F3, F4 choose" },
-		{ "Esc c",
-		  "\nCtrl-S make it  Ctrl-G back  Ctrl-T complete  Ctrl-O recent  Ctrl-K empty" },
-		{ "Ctrl-N",
-		  "\nCtrl-S make it  Ctrl-G back  Ctrl-T next  Left, + choose  Ctrl-K empty" },
-		{ "Tab Ctrl-G", "F9 help" },
-		{ "F9", "F3, F4 page 1 of" },
-		{ "/ 'keep", "a search: keep it" },
-		{ "Ctrl-G", "F3, F4 page 1 of" },
-		{ "/ 'down", "Ctrl-N " },
-	};
-	static const struct screen screen = { "", "", .size = { 80, 24 } };
-	if (!has_tic)
-		skip();
-	CLEANUP(play_free)
-	struct play play = { .screen = &screen, .ui = open_deck(&screen, NULL) };
-	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++)
-		assert_int_equal(keymap_bind(&play.ui->keymap, bindings[i], NULL), 0);
-	face_begin(&(struct face){ .columns = 80, .rows = 24 });
-	show(&play);
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		type(&play, steps[i].keys);
-		cleanup_free char *drawn = face_text(false);
-		if (!strstr(drawn, steps[i].shows))
-			fail_msg("no '%s' after %s:\n%s", steps[i].shows, steps[i].keys, drawn);
-	}
-	face_end();
 }
 
 /* A wide character that is cut, and a cursor inside of the line. */
@@ -798,10 +378,6 @@ int main(int argc UNUSED, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_screen_is_as_it_was_looked_at),
-		cmocka_unit_test(the_screen_stays_while_its_user_types),
-		cmocka_unit_test(a_small_terminal_has_the_list),
-		cmocka_unit_test(the_help_has_three_pages),
-		cmocka_unit_test(every_place_has_the_keys_of_the_configuration),
 		cmocka_unit_test(a_long_line_is_seen_at_its_cursor),
 		cmocka_unit_test(each_change_has_a_screen),
 		cmocka_unit_test(what_waits_is_answered_within_three_keys),
