@@ -3530,6 +3530,31 @@ case_up_of_another_user() {
 	done
 }
 
+case_up_changes_the_tags_that_the_file_says() {
+	printf '%s\n' '[session.api]' 'agent = "demo"' 'tag = ["urgent", "api"]' >agentdeck.toml
+	must up
+	[ "$(tags_of api)" = api,urgent ] || fail "made with: $(tags_of api)"
+	must set api tags +mine,-api
+	run diff
+	[ "$status" = 1 ] && grep -q '^api .*tags: it has mine,urgent, the file says api,urgent$' "$home/out" || fail "$(<"$home/out")"
+	must up --update
+	grep -q '^api: tags is now api,urgent\. All of its tags: api,urgent$' "$home/out" && [ "$(tags_of api)" = api,urgent ] || fail "$(<"$home/out")"
+	must diff
+	# a file that says nothing of them leaves them alone
+	sed -i 's/^tag.*/group = "work"/' agentdeck.toml
+	must up --update
+	[ "$(tags_of api)" = api,urgent ] || fail "they are gone: $(tags_of api)"
+	sed -i 's/^group.*/tag = []/' agentdeck.toml
+	run diff
+	grep -q '^api .*tags: it has api,urgent, the file says none$' "$home/out" || fail "$(<"$home/out")"
+	must up --update
+	[ -z "$(tags_of api)" ] || fail "they are there: $(tags_of api)"
+	sed -i 's/^tag.*/tag = ["two words"]/' agentdeck.toml
+	refused 1 'agentdeck\.toml:3:[0-9]+: session\.api\.tag: ' up --update
+	must stop --all
+}
+tags_of() { "${deck[@]}" agentdeck show "$1" --json | python3 -c 'import json, sys; print(",".join(json.load(sys.stdin).get("tags") or []))'; }
+
 case_up_update() {
 	local conversation server
 	printf '%s\n' '[session.api]' 'agent = "demo"' 'args = ["--model=small"]' '[session.web]' 'agent = "demo"' 'path = "web"' >agentdeck.toml

@@ -8,6 +8,7 @@
 #include "base/tomlschema.h"
 #include "cli/cmd/commands.h"
 #include "model/session/naming.h"
+#include "model/session/tags.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@ static void declared_free(struct declared *declared)
 	free(declared->directory);
 	free(declared->group);
 	free(declared->agent);
+	free(declared->tags);
 	free(declared->message);
 	strvec_clear(&declared->options);
 	strvec_clear(&declared->command);
@@ -190,11 +192,18 @@ static int add_list(const struct toml_document *document, const char *path,
 		    struct declared *declared, struct error *err)
 {
 	cleanup_strvec struct strvec items = { 0 };
+	cleanup_error struct error why = { 0 };
+	cleanup_free char *tags = NULL;
 	const struct toml_key key = { .path = path };
 	if (toml_store_strings(document, &key, value, &items, err) < 0)
 		return -1;
 	for (size_t i = 0; i < items.count; i++)
 		strvec_pushf(&declared->options, "--%s=%s", option->name, items.items[i]);
+	if (!streq(option->name, "tag"))
+		return 0;
+	if (tags_join(&items, &tags, &why) < 0)
+		return toml_error(document, path, err, "%s: %s", path, why.message);
+	declared->tags = tags ? TAKE_PTR(tags) : xstrdup("");
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct declared {
 	struct strvec command;   /* the words of cmd; empty: the agent's own */
 	struct strvec arguments; /* for the agent */
 	bool has_arguments;      /* the file says so, also if there are none */
+	char *tags;              /* as in struct instance, but "" if there are to be none */
 	char *message;           /* or NULL */
 	struct limit_change limits;
 };

@@ -160,6 +160,7 @@ static void compare(const struct comparison *of)
 	const struct declared *declared = of->declared;
 	const struct instance *instance = of->instance;
 	compare_texts(of, "group", instance->group, declared->group);
+	compare_texts(of, "tags", instance->tags, declared->tags);
 	compare_agents(of);
 	compare_commands(of);
 	compare_texts(of, "resume", resume_policy_name(instance->resume_policy),
@@ -215,7 +216,8 @@ static const struct store_row *find_row(const struct declared_rows *rows, char *
 /* The row has all that the file says, so the manifest need not be read. */
 static bool is_as_row(const struct declared *declared, const struct store_row *row)
 {
-	bool is_more = declared->command.count || declared->has_arguments || row->workspace;
+	bool is_more = declared->command.count || declared->has_arguments || declared->tags ||
+		       row->workspace;
 	for (size_t i = 0; i < declared->options.count; i++)
 		is_more |= !starts_with(declared->options.items[i], "--agent=") &&
 			   !starts_with(declared->options.items[i], "--group=");
