@@ -162,10 +162,12 @@ static char *title_of(const struct ui *ui, const struct item *item)
 }
 
 /* What there is to see of the session, or only the open tab, and its place among all that are
- * shown. *ret_at: where the open tab begins.  The caller frees. */
+ * shown: above all others it is away from its place. *ret_at: where the open tab begins.  The
+ * caller frees. */
 static char *tabs_text(const struct ui *ui, const struct item *item, bool is_short, size_t *ret_at)
 {
 	struct strbuf text = { 0 };
+	struct list *list = ui->list;
 	strbuf_adds(&text, " ");
 	for (size_t i = PREVIEW_NONE + 1; i < PREVIEW_COUNT; i++) {
 		const bool is_open = i == ui->preview.kind;
@@ -175,7 +177,8 @@ static char *tabs_text(const struct ui *ui, const struct item *item, bool is_sho
 			strbuf_addf(&text, is_open ? "[%s] " : "%s ",
 				    preview_name((enum preview_kind)i));
 	}
-	strbuf_addf(&text, " %zu/%zu ", item->place, list_counts(ui->list).shown);
+	if (list_lines(list) && !list_line(list, list_cursor(list))->is_pinned)
+		strbuf_addf(&text, " %zu/%zu ", item->place, list_counts(list).shown);
 	return strbuf_take(&text);
 }
 
