@@ -107,7 +107,8 @@ class Hosts:
         with open(f"{self.path}/{key}.pub", encoding="utf-8") as file:
             write(self.path + "/known", f"[127.0.0.1]:{self.port} {' '.join(file.read().split()[:2])}\n")
 
-    def up(self, more=""):
+    def up(self, more="", within=()):
+        """within: the words before those of sshd."""
         # the first line of a keyword counts
         write(self.path + "/sshd_config", f"{more}\nListenAddress 127.0.0.1:{self.port}\nHostKey {self.path}/hostkey\nAuthorizedKeysFile {self.path}/key.pub\n"
                                           f"StrictModes no\nUsePAM no\nPidFile none\nPrintMotd no\n{'' if 'MaxStartups' in more else 'MaxStartups 100'}\n"
@@ -115,7 +116,7 @@ class Hosts:
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
         with open(self.path + "/sshd.log", "a", encoding="utf-8") as log:
-            self.sshd = subprocess.Popen([SSHD, "-D", "-e", "-f", self.path + "/sshd_config"], stderr=log)
+            self.sshd = subprocess.Popen([*within, SSHD, "-D", "-e", "-f", self.path + "/sshd_config"], stderr=log)
         wait_for(self.listens, "sshd does not listen")
 
     def listens(self):
@@ -1238,6 +1239,81 @@ def case_all_hosts_as_json(hosts):
         for words in (("doctor",), ("history", "nothing has this")):
             done = hosts.run(*words, "-A", "--json")
             expect({one["via"] for one in json.loads(done.stdout)} == {"local", "gpu1", "gpu2", "down"}, done)
+
+
+def conversation_there(fleet, title="db"):
+    """An agent of gpu2 that runs, and its conversation."""
+    hosts = fleet.hosts
+    fleet.there("launch", hosts.path + "/work", "-t", title, "--agent", "demo", "-m", "hello")
+    [row] = [one for one in json.loads(fleet.there("list", "--json")) if one["title"] == title]
+    return row["id"], row["session_id"]
+
+
+def case_a_conversation_that_another_host_has_open_is_refused(hosts):
+    """Where this machine was told so; the host is asked again, and where it cannot be asked there is a warning."""
+    with fleet_of(hosts, "gpu1", "gpu2") as fleet:
+        session, conversation = conversation_there(fleet, "talk")
+        hosts.run("add", hosts.path + "/work", "-t", "other", "--agent", "demo", "--session-id", str(uuid.uuid4()))
+        hosts.run("list", "-A")
+        told = f"open in session 'talk' on gpu2: two agents on one conversation would split its history; attach to that one with agentdeck attach gpu2:{session}, or stop"
+        refused(hosts, 1, told, "launch", hosts.path + "/work", "-t", "same", "--agent", "demo", "--session-id", conversation)
+        expect(not [one for one in json.loads(hosts.run("list", "--json").stdout) if one["title"] == "same"], "the launch left a session")
+        hosts.run("add", hosts.path + "/work", "-t", "same", "--agent", "demo", "--session-id", conversation)
+        for words in (("start", "same"), ("restart", "same")):
+            refused(hosts, 1, told, *words)
+        refused(hosts, 1, told, "session", "move", "same", "--to", "gpu1")
+        expect(agents_of(hosts.near) == [], "an agent runs")
+        expect(hosts.run("start", "other").returncode == 0, "another conversation")
+        # it cannot be asked: a warning, with since when
+        hosts.run("stop", "--all")
+        program = open(f"{hosts.path}/run-second", encoding="utf-8").read()
+        os.remove(f"{hosts.path}/run-second")
+        done = hosts.run("start", "same")
+        expect(done.returncode == 0 and b"was open in session 'talk' on gpu2" in done.stderr and b"gpu2 is unreachable (since " in done.stderr, done)
+        hosts.run("stop", "--all")
+        # it says that its agent has ended, though the list of this machine is older
+        write(f"{hosts.path}/run-second", program, 0o755)
+        fleet.there("stop", "talk")
+        done = hosts.run("start", "same")
+        expect(done.returncode == 0 and b"talk" not in done.stderr, done)
+        hosts.run("stop", "--all")
+        fleet.there("start", "talk")
+        refused(hosts, 1, told, "start", "same")
+        expect(hosts.run("start", "--take-over", "same").returncode == 0, "its user says that it does not run there")
+
+
+def case_an_import_of_a_conversation_that_another_host_has_open_is_refused(hosts):
+    with fleet_of(hosts, "gpu1", "gpu2") as fleet:
+        hosts.environment["HOME"] = hosts.near
+        session, _ = conversation_there(fleet, "talk")
+        fleet.there("stop", "talk")
+        fleet.there("session", "export", "talk", hosts.path + "/file")
+        fleet.there("start", "talk")
+        hosts.run("list", "-A")
+        refused(hosts, 1, f"agentdeck stop gpu2:{session}", "session", "import", hosts.path + "/file")
+        fleet.there("stop", "talk")
+        done = hosts.run("session", "import", hosts.path + "/file")
+        expect(done.returncode == 0, done)
+
+
+def case_the_deck_tells_which_conversations_are_open(hosts):
+    """Also after its first list, and what ended there is forgotten."""
+    def kept():
+        files = glob.glob(hosts.near + "/run/links/*.live")
+        return [row["title"] for name in files for row in json.load(open(name, encoding="utf-8"))]
+
+    with fleet_of(hosts, "gpu2") as fleet:
+        events = subprocess.Popen(["agentdeck", "-H", "gpu2", "events", "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        try:
+            while b"snapshot_complete" not in events.stdout.readline():
+                pass
+            conversation_there(fleet, "talk")
+            wait_for(lambda: kept() == ["talk"], "it is not kept")
+            fleet.there("stop", "talk")
+            wait_for(lambda: kept() == [], "it is kept")
+        finally:
+            events.kill()
+            events.communicate()
 
 
 def case_a_hostile_host_is_one_of_all(hosts):

@@ -14,6 +14,7 @@
 #include "driver/archive/archive.h"
 #include "driver/git/cargo.h"
 #include "engine/deck/hint.h"
+#include "engine/hosts/kept.h"
 #include "model/host/remote.h"
 #include "model/session/move.h"
 #include "model/session/naming.h"
@@ -64,12 +65,13 @@ struct end {
 struct mover {
 	struct app *app;
 	struct end from, to;
-	const char *named;      /* as its user did, without the host */
-	char *id, *title;       /* of the session, which both ends have */
-	char *move;             /* id of the move */
-	enum move_state state;  /* of the session at its end */
-	char *host;             /* that it says it moves to or from */
-	char *tree, *directory; /* as cargo, and where it works in its repository; or NULL */
+	const char *named;        /* as its user did, without the host */
+	char *id, *title;         /* of the session, which both ends have */
+	char *move;               /* id of the move */
+	enum move_state state;    /* of the session at its end */
+	char *host;               /* that it says it moves to or from */
+	char *agent, *session_id; /* NULL: no conversation */
+	char *tree, *directory;   /* as cargo, and where it works in its repository; or NULL */
 };
 
 static void mover_end(struct mover *mover)
@@ -78,6 +80,8 @@ static void mover_end(struct mover *mover)
 	free(mover->title);
 	free(mover->move);
 	free(mover->host);
+	free(mover->agent);
+	free(mover->session_id);
 	free(mover->tree);
 	free(mover->directory);
 }
@@ -196,6 +200,8 @@ static int look_at_session(struct mover *mover, const char *session, struct erro
 	mover->id = xstrdup(id);
 	mover->title = visible(json_get_string(answer.object, "title", ""));
 	mover->host = visible(json_get_string(answer.object, "move_host", ""));
+	mover->agent = xstrdup(json_get_string(answer.object, "agent", ""));
+	mover->session_id = xstrdup_or_null(json_get_string(answer.object, "session_id", NULL));
 	mover->state = state_of(&answer);
 	mover->move = *move && move_blocks(mover->state) ? xstrdup(move) : naming_new_uuid();
 	return 0;
@@ -517,9 +523,25 @@ static int check_direction(const struct mover *mover, struct error *err)
 	return 0;
 }
 
+/* A third host can have the conversation.  The two ends look for themselves. */
+static int check_others(const struct mover *mover, struct error *err)
+{
+	struct app *app = mover->app;
+	const struct kept_question question = { .agent = mover->agent,
+						.session_id = mover->session_id,
+						.except = { mover->from.remote,
+							    mover->to.remote } };
+	if (move_blocks(mover->state))
+		return 0;
+	if (kept_check(&app->deck, &question, err) < 0)
+		return -1;
+	print_warnings(app);
+	return 0;
+}
+
 static int move_it(struct mover *mover, struct error *err)
 {
-	if (check_direction(mover, err) < 0 ||
+	if (check_direction(mover, err) < 0 || check_others(mover, err) < 0 ||
 	    (mover->state != MOVE_MOVED &&
 	     (must(mover, &mover->from, MOVE_STEP_LEAVE, err) < 0 || send_it(mover, err) < 0 ||
 	      must(mover, &mover->from, MOVE_STEP_LET_GO, err) < 0)))

@@ -100,6 +100,8 @@ static void put_value(struct sink *sink, const char *text, size_t length, bool i
 		sink->is_broken = true;
 		return;
 	}
+	if (sink->order->hear)
+		sink->order->hear(sink->order->context, value);
 	/* Elements of an array are no arrays. */
 	add_via(sink, value);
 	json_write_value(&writer, NULL, value);

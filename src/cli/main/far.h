@@ -13,6 +13,9 @@ struct far_order {
 	bool json;       /* its output is JSON */
 	int input;       /* -1: none */
 	bool is_change;  /* it runs on when its output cannot be printed */
+	/* Each value of that JSON, before it is printed; or NULL. */
+	void (*hear)(void *context, struct json_object *value);
+	void *context;
 };
 
 /* Errors as of link_run().  ERROR_CORRUPT: it printed no JSON.  ERROR_SYSTEM, too: its output could

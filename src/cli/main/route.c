@@ -9,7 +9,7 @@
 #include "cli/main/fleet.h"
 #include "cli/show/output.h"
 #include "engine/deck/once.h"
-#include "engine/hosts/hosts.h"
+#include "engine/hosts/kept.h"
 #include "model/session/naming.h"
 
 #include <stdlib.h>
@@ -229,24 +229,55 @@ static void add_size(const struct app *app, const struct link *link, const struc
 	strvec_push_all(ret, words);
 }
 
+/* Does the command list sessions, for what is kept of the host?  All of them: no option selects
+ * some. */
+static bool lists_sessions(const struct app *app, const struct strvec *words, bool *ret_all)
+{
+	const char *name = app->command->name;
+	if (!app->json || (!streq(name, "list") && !streq(name, "events")))
+		return false;
+	*ret_all = true;
+	for (size_t i = words->count; i-- > 0 && !streq(words->items[i], name);)
+		*ret_all = *ret_all &&
+			   (streq(words->items[i], "--json") || streq(words->items[i], "-A") ||
+			    streq(words->items[i], "--all-hosts"));
+	return true;
+}
+
+static void hear(void *context, struct json_object *value)
+{
+	kept_hear(context, value);
+}
+
 static int run_there(struct app *app, struct deck *deck, const struct remote *remote,
 		     const struct strvec *words, const char *once, struct error *err)
 {
 	cleanup_link struct link *link = NULL;
 	cleanup_strvec struct strvec sized = { 0 };
 	cleanup_error struct error why = { 0 };
+	CLEANUP(kept_end) struct kept kept = { 0 };
+	bool is_all = false;
 	int status;
 	if (hosts_open(deck, remote, &link, err) < 0 ||
 	    (app->kind == COMMAND_CHANGES && hosts_check_machine(remote, link, err) < 0))
 		return -1;
 	add_size(app, link, words, &sized);
-	const struct far_order order = { .link = link,
-					 .words = &sized,
-					 .via = remote->name,
-					 .json = app->json,
-					 .is_change = app->kind == COMMAND_CHANGES,
-					 .input = reads_input(words) ? STDIN_FILENO : -1 };
+	struct far_order order = { .link = link,
+				   .words = &sized,
+				   .via = remote->name,
+				   .json = app->json,
+				   .is_change = app->kind == COMMAND_CHANGES,
+				   .input = reads_input(words) ? STDIN_FILENO : -1 };
+	if (lists_sessions(app, words, &is_all)) {
+		kept_begin(deck, remote, app->profile, &kept);
+		order.hear = hear;
+		order.context = &kept;
+	}
 	const bool has_run = far_run(&order, &status, &why) == 0;
+	if (order.hear && has_run && status == 0 && is_all && streq(app->command->name, "list"))
+		kept_complete(&kept);
+	if (order.hear)
+		kept_save(&kept);
 	if (has_run ? status == error_exit_status(ERROR_USAGE) : why.code == ERROR_USAGE)
 		name_gap(remote, link);
 	if (has_run)

@@ -3,6 +3,7 @@
 
 #include "engine/export/arrive.h"
 #include "engine/export/entry.h"
+#include "engine/hosts/kept.h"
 
 static int make(struct deck *deck, const struct unpack_file *file, struct entry *entry,
 		struct instance **ret, struct error *err)
@@ -35,7 +36,10 @@ int unpack_session(struct deck *deck, const struct unpack_order *order, struct i
 	entry.parcel = &file.parcels.items[0];
 	if (order->move)
 		return arrive_session(deck, &file, order, ret, err);
-	return entry_settle(deck, &file, order, &entry, err) < 0
+	const struct kept_question question = { .agent = entry.parcel->agent,
+						.session_id = entry.parcel->session_id };
+	return entry_settle(deck, &file, order, &entry, err) < 0 ||
+			       kept_check(deck, &question, err) < 0
 		       ? -1
 		       : make(deck, &file, &entry, ret, err);
 }

@@ -98,7 +98,7 @@ static void note(const struct way_files *files, const char *what, const char *te
 	cleanup_free char *name = xasprintf("%s.%s", files->name, what);
 	cleanup_strbuf struct strbuf before = { 0 };
 	if (files->directory < 0 ||
-	    (fs_read(files->directory, name, NOTE_MAX, &before, NULL) == 0 &&
+	    (fs_read(files->directory, name, strlen(text), &before, NULL) == 0 &&
 	     streq(strbuf_text(&before), text)))
 		return;
 	(void)fs_replace(files->directory, name, text, strlen(text), FS_VOLATILE, NULL);
@@ -106,24 +106,40 @@ static void note(const struct way_files *files, const char *what, const char *te
 
 /* Its text, the caller's, and when it was written; NULL: there is none. */
 static char *noted(const struct deck *deck, const struct remote *remote, const char *what,
-		   int64_t *ret_at_us)
+		   size_t max, int64_t *ret_at_us)
 {
 	cleanup_files struct way_files files;
 	cleanup_strbuf struct strbuf text = { 0 };
 	struct stat st;
 	files_open(deck, remote, &files);
 	cleanup_free char *name = xasprintf("%s.%s", files.name, what);
-	if (files.directory < 0 || fs_read(files.directory, name, NOTE_MAX, &text, NULL) != 0 ||
+	if (files.directory < 0 || fs_read(files.directory, name, max, &text, NULL) != 0 ||
 	    fstatat(files.directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return NULL;
 	*ret_at_us = st.st_mtim.tv_sec * 1000000LL;
 	return xstrdup(strbuf_text(&text));
 }
 
+void hosts_note(const struct deck *deck, const struct remote *remote, const char *what,
+		const char *text)
+{
+	cleanup_files struct way_files files;
+	files_open(deck, remote, &files);
+	note(&files, what, text);
+}
+
+char *hosts_noted(const struct deck *deck, const struct remote *remote, const char *what,
+		  size_t max)
+{
+	int64_t at_us;
+	return noted(deck, remote, what, max, &at_us);
+}
+
 char *hosts_why(const struct deck *deck, const struct remote *remote)
 {
 	int64_t at_us;
-	return hosts_unreachable_since(deck, remote) ? noted(deck, remote, "why", &at_us) : NULL;
+	return hosts_unreachable_since(deck, remote) ? noted(deck, remote, "why", NOTE_MAX, &at_us)
+						     : NULL;
 }
 
 /* What a host says becomes no more than digits here. */
@@ -141,7 +157,7 @@ char *hosts_identity(const struct deck *deck, const struct remote *remote)
 {
 	int64_t at_us;
 	if (remote)
-		return noted(deck, remote, "known", &at_us);
+		return noted(deck, remote, "known", NOTE_MAX, &at_us);
 	cleanup_free char *state = hosts_state(deck);
 	return digest_of(machine_id(), state);
 }
@@ -166,7 +182,7 @@ void hosts_note_waiting(const struct deck *deck, const struct remote *remote, si
 size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64_t *ret_at_us)
 {
 	int64_t count = 0;
-	cleanup_free char *text = noted(deck, remote, "waiting", ret_at_us);
+	cleanup_free char *text = noted(deck, remote, "waiting", NOTE_MAX, ret_at_us);
 	if (text)
 		text[strcspn(text, " ")] = '\0';
 	return text && parse_int64(text, 0, INT32_MAX, &count) ? (size_t)count : 0;

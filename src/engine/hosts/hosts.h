@@ -45,6 +45,13 @@ char *hosts_state(const struct deck *deck) MUST_USE;
 void hosts_note_waiting(const struct deck *deck, const struct remote *remote, size_t count);
 size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64_t *ret_at_us);
 
+/* A text that is known of a host, until the runtime directory is gone, and the same text again, at
+ * most max bytes of it; NULL: there is none.  what: a file name of its own.  The caller frees. */
+void hosts_note(const struct deck *deck, const struct remote *remote, const char *what,
+		const char *text);
+char *hosts_noted(const struct deck *deck, const struct remote *remote, const char *what,
+		  size_t max) MUST_USE;
+
 /* Does the connection that is there still work, after the network of this machine has changed?  One
  * whose sshd does not answer within 3 s takes no more commands; agentdeck there may be slower. True
  * also if there is none. */

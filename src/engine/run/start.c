@@ -11,6 +11,7 @@
 #include "engine/conversation/location.h"
 #include "engine/conversation/report.h"
 #include "engine/deck/hint.h"
+#include "engine/hosts/kept.h"
 #include "engine/place/environment.h"
 #include "engine/place/gaps.h"
 #include "engine/run/ending.h"
@@ -276,6 +277,19 @@ static void take_terminal(struct instance *instance, const struct lifecycle_orde
 		instance->terminal = order->terminal;
 }
 
+/* Other hosts can have the conversation.  A start that its user did not ask for continues what was
+ * open here. */
+static int check_hosts(const struct operation *operation, const struct lifecycle_order *order,
+		       struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	const struct kept_question question = { .agent = instance->agent,
+						.session_id = instance->conversation.session_id };
+	return order->wish == START_RESUME && !order->takes_over
+		       ? kept_check(operation->deck, &question, err)
+		       : 0;
+}
+
 int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
 			   bool *ret_already, struct error *err)
 {
@@ -311,6 +325,7 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 		return -1;
 	/* Where it is started is known only now. */
 	if (lifecycle_check(operation, err) < 0 ||
+	    (order->kind != START_AFTER_STOP && check_hosts(operation, order, err) < 0) ||
 	    conversation_claim(deck, instance, operation->agent, &claim, err) < 0 ||
 	    plan_run(operation, fact, order, err) < 0)
 		return -1;
@@ -396,7 +411,8 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 	if (operation_open_settled(deck, base, &operation, err) < 0 ||
 	    operation_admit(&operation, order->takes_over, err) < 0 ||
 	    lifecycle_check_move(&operation, err) < 0 ||
-	    (restart && check_restart(&operation, order->wish, err) < 0))
+	    (restart && (check_restart(&operation, order->wish, err) < 0 ||
+			 check_hosts(&operation, order, err) < 0)))
 		return -1;
 	struct instance *instance = operation.instance;
 	const bool was_archived = instance_archived_at(instance) != 0;
