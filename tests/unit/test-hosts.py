@@ -589,6 +589,53 @@ def case_a_login_is_asked_for_once_on_a_terminal(hosts):
     expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
 
 
+def case_a_second_factor_is_asked_for_once(hosts):
+    """A key, and then a code that works once, which PAM asks for: only on the terminal of host login."""
+    if os.geteuid() != 0 or not os.path.exists("/etc/pam.d"):
+        return
+    os.mkdir(hosts.path + "/pam.d")
+    # PAM ends what it has asked for with a NUL
+    write(hosts.path + "/factor", f'#!/bin/sh\nword=$(tr -d "\\000")\necho "$PAM_USER $word" >>{hosts.path}/asked\n[ "$word" = "$(cat {hosts.path}/code)" ] && rm {hosts.path}/code\n', 0o755)
+    write(hosts.path + "/pam.d/sshd", f"auth required pam_exec.so expose_authtok {hosts.path}/factor\nauth required pam_permit.so\naccount required pam_permit.so\nsession required pam_permit.so\n")
+    write(hosts.path + "/code", "123456")
+    hosts.down()
+    hosts.up("UsePAM yes\nPermitRootLogin yes\nKbdInteractiveAuthentication yes\nAuthenticationMethods publickey,keyboard-interactive:pam",
+             ["unshare", "-m", "sh", "-c", f'mount --bind {hosts.path}/pam.d /etc/pam.d && exec "$@"', "sh"])
+
+    def asked():
+        return open(hosts.path + "/asked", encoding="utf-8").read().split("\n")[:-1] if os.path.exists(hosts.path + "/asked") else []
+
+    message = refused(hosts, UNREACHABLE, ": log in with agentdeck host login gpu1\n", "-H", "gpu1", "list")
+    expect(message.count("\n") == 1 and "keyboard-interactive" in message, message)
+    text, status = on_terminal(hosts, "-H", "gpu1", "list")
+    expect(status == UNREACHABLE and b"host login gpu1" in text and b"Password" not in text, (status, text))
+    refused(hosts, UNREACHABLE, "host login gpu1", "list", "-A")
+    expect(asked() == [], f"the background was asked: {asked()}")
+    user = pwd.getpwuid(os.getuid()).pw_name
+    text, status = on_terminal(hosts, "host", "login", "gpu1", asked=b"Password: ", answer=b"123456\n")
+    expect(status == 0 and f"({user}@127.0.0.1) Password: ".encode() in text and b"gpu1 is connected" in text, (status, text))
+    for words in (("-H", "gpu1", "list"), ("-H", "gpu1", "launch", hosts.path + "/work", "-t", "api", "--agent", "demo"), ("list", "-A"), ("host", "check")):
+        done = hosts.run(*words)
+        expect(done.returncode == 0, done)
+    text, status = on_terminal(hosts, "attach", "gpu1:api", until=b"Ctrl-Q")
+    expect(b"Ctrl-Q" in text and b"Password" not in text, f"exit {status}: {text}")
+    expect(b"is connected already" in hosts.run("host", "login", "gpu1").stdout and asked() == [f"{user} 123456"], f"asked again: {asked()}")
+    # the code was used: ssh asks until it gives up, and nothing is left
+    hosts.run("host", "logout", "gpu1")
+    wait_for(lambda: not hosts.masters(), "its connection is left")
+    terminal = Terminal(hosts, "host", "login", "gpu1")
+    for count in range(3):
+        terminal.wait_for(b"Password: ", len(terminal.text))
+        terminal.type(b"123456\n")
+    status = terminal.end()
+    expect(status == UNREACHABLE and b"ssh did not log in" in terminal.text and not hosts.masters(), (status, terminal.text))
+    # a module that fails after the code was right: sshd ends the connection
+    write(hosts.path + "/pam.d/sshd", f"auth sufficient pam_exec.so expose_authtok {hosts.path}/factor\naccount required pam_permit.so\nsession required pam_deny.so\n")
+    write(hosts.path + "/code", "234567")
+    text, status = on_terminal(hosts, "host", "login", "gpu1", asked=b"Password: ", answer=b"234567\n")
+    expect(status == UNREACHABLE and b"gpu1: ssh logged in, and the host ended the connection" in text, (status, text))
+
+
 def case_host_add_leaves_no_connection_that_nothing_ends(hosts):
     subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", hosts.path + "/key"], check=True)
     text, status = on_terminal(hosts, "host", "add", "--login", "gpux", "gpu1", "--program", "/nowhere", asked=b"passphrase", answer=b"secret\n")

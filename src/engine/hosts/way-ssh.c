@@ -239,7 +239,12 @@ static int ssh_login(struct deck *deck, const struct remote *remote, const struc
 		return error_set(err, ERROR_UNREACHABLE, "%s: ssh did not log in (exit status %d)",
 				 remote->name, status);
 	/* A master that answers has left our session, whose hangup would end it. */
-	(void)open_link(remote, files, clock_ms() + remote->timeout_s * 1000, &link, NULL);
+	if (open_link(remote, files, clock_ms() + remote->timeout_s * 1000, &link, NULL) < 0 &&
+	    !way_has_socket(files))
+		return error_set(err, ERROR_UNREACHABLE,
+				 "%s: ssh logged in, and the host ended the connection: see the "
+				 "log of its sshd",
+				 remote->name);
 	keep_master(deck, remote, files);
 	(void)unlinkat(files->directory, files->since, 0);
 	return 0;
