@@ -286,6 +286,8 @@ def case_an_exec_that_ends_with_0_in_the_middle_proves_nothing(cluster):
     write(ended, "")
     done = cluster.run("-H", "agents", "exec", "talk", "--", "sh", "-c", "echo said; exit 3")
     expect(done.returncode == 3 and done.stdout == b"said\n", done)
+    done = cluster.run("-H", "agents", "exec", "talk", "--", "sh", "-c", "exit 255")
+    expect(done.returncode == 255 and b"agentdeck: " not in done.stderr, done)
 
 
 def case_a_refusal_of_the_pod_is_no_lost_link(cluster):
@@ -417,8 +419,10 @@ def case_a_manifest_has_what_was_said_and_no_more(cluster):
     for value in ("", "a\nb", 'a"', "$(x)", "-a", "a: b", "{}", "\033[2J"):
         for option in ("--image", "--disk", "--cpus", "--memory", "--namespace"):
             cluster.refused(USAGE, option, *words, "--image", "a", f"{option}={value}")
-    for value in ("1e3", "Gi", "1.", "0", "0.0Gi", "4x", "+4"):
+    for value in ("1e", "1e3Gi", "1e+-3", "1 e3", "Gi", "1.", "0", "0.0Gi", "0e3", "4x", "+4"):
         cluster.refused(USAGE, "--disk", *words, "--image", "a", "--disk", value)
+    for value in ("1e3", "12E6", "1.5e+9", "5e-1", "1E", "100u", "100n"):
+        expect(f'              cpu: "{value}"\n' in cluster.run(*words, "--image", "a", "--cpus", value).stdout.decode(), value)
     for name in ("Agents", "1a", "a.b", "a" * 53, "a\n", ""):
         cluster.refused(USAGE, "", "host", "manifest", "--kubernetes", "--image", "a", "--", name)
     cluster.refused(USAGE, "--image", *words)

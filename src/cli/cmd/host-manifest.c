@@ -46,11 +46,20 @@ static bool is_image(const char *text)
 	       !text[strspn(text, LETTERS DIGITS "._/:@-")];
 }
 
-/* A quantity without a sign or an exponent. */
+/* "e3", "E-6" */
+static bool is_exponent(const char *text)
+{
+	if (*text != 'e' && *text != 'E')
+		return false;
+	text += text[1] == '+' || text[1] == '-' ? 2 : 1;
+	return *text && !text[strspn(text, DIGITS)];
+}
+
+/* A quantity of Kubernetes, without a sign. */
 static bool is_quantity(const char *text)
 {
-	static const char *const units[] = { "",  "m",  "k",  "M",  "G",  "T",  "P",
-					     "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	static const char *const units[] = { "",  "n", "u",  "m",  "k",  "M",  "G",  "T",
+					     "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
 	const size_t whole = strspn(text, DIGITS);
 	const char *unit = text + whole;
 	if (*unit == '.')
@@ -61,7 +70,7 @@ static bool is_quantity(const char *text)
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (streq(unit, units[i]))
 			return true;
-	return false;
+	return is_exponent(unit);
 }
 
 static int check(const char *name, const struct options *given, struct error *err)

@@ -103,7 +103,7 @@ static int show(struct attached *attached, struct error *err)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
 	if (r < 0)
 		return -1;
-	status = hosts_end_of(order->deck, &how, status);
+	status = hosts_end_of(order->deck, &how, status, NULL);
 	if (status >= REATTACH_KILLED)
 		attached_restore_terminal(&attached->before);
 	step(attached, REATTACH_ENDED, status);

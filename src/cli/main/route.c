@@ -311,16 +311,17 @@ static int run_beside(const struct app *app, struct deck *deck, const struct rem
 				       err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
+	bool is_lost = false;
 	if (r == 0)
-		status = hosts_end_of(deck, &how, status);
-	if (r == 0 && is_terminal && (status == WAY_LOST || (status > KILLED && !runs_program)))
+		status = hosts_end_of(deck, &how, status, &is_lost);
+	if (r == 0 && is_terminal && (is_lost || (status > KILLED && !runs_program)))
 		attached_restore_terminal(&before);
-	if (r == 0 && status == WAY_LOST && runs_program)
+	if (r == 0 && is_lost && runs_program)
 		return error_set(
 			err, ERROR_UNKNOWN,
 			"%s: %s or the program ended with 255: what it has done is unknown",
 			remote->name, argv.items[0]);
-	if (r == 0 && status == WAY_LOST)
+	if (r == 0 && is_lost)
 		return error_set(err, ERROR_UNREACHABLE, "%s: its %s has ended", remote->name,
 				 argv.items[0]);
 	return r < 0 ? -1 : status;

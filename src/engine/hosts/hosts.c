@@ -359,19 +359,27 @@ int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec
 	return answers ? 0 : HOSTS_SILENT;
 }
 
-int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status)
+/* What the host says of it; -1: nothing of use. */
+static int told_end(struct deck *deck, const struct hosts_order *order, int status)
 {
 	cleanup_json struct json_object *answer = NULL;
-	if (!order->once)
-		return status;
 	if (hosts_ask_once(deck, order->remote, order->once, "0", &answer, NULL) < 0)
-		return WAY_LOST;
+		return -1;
 	const char *state = json_get_string(answer, "state", "");
+	const int64_t told = json_get_int(answer, "status", -1);
 	if (streq(state, once_state_words[ONCE_ENDED]))
-		return (int)json_get_int(answer, "status", WAY_LOST);
+		return told >= 0 && told <= UINT8_MAX ? (int)told : -1;
 	/* It refused a word of its command line.  With 1 kubectl itself may have failed. */
 	const bool is_its_own = status > 1 && status < WAY_SIGNALLED;
-	return is_its_own && streq(state, once_state_words[ONCE_REFUSED]) ? status : WAY_LOST;
+	return is_its_own && streq(state, once_state_words[ONCE_REFUSED]) ? status : -1;
+}
+
+int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status, bool *ret_lost)
+{
+	const int end = !order->once ? status : told_end(deck, order, status);
+	if (ret_lost)
+		*ret_lost = end < 0 || (!order->once && end == WAY_LOST);
+	return end < 0 ? WAY_LOST : end;
 }
 
 /* ---- ports ------------------------------------------------------------------------------------ */

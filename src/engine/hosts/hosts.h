@@ -100,9 +100,10 @@ struct hosts_order {
  * nothing could be asked. */
 int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec *ret,
 	       struct error *err);
-/* How did a program end on the host, whose process here ended with this status?  WAY_LOST: the host
- * says that it runs, or does not answer. */
-int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status);
+/* How did a program end on the host, whose process here ended with this status?  *ret_lost, which
+ * may be NULL: that is not known, since the host says that it runs, or does not answer, or ssh may
+ * have failed; WAY_LOST is returned then, which can be the program's own, too. */
+int hosts_end_of(struct deck *deck, const struct hosts_order *order, int status, bool *ret_lost);
 
 /* The command line of ssh that leads its descriptors 0 and 1 to "ADDRESS:PORT" of the host. */
 void hosts_forward_argv(const struct deck *deck, const struct remote *remote, const char *target,
