@@ -342,6 +342,29 @@ static void isolation_turned_off_names_the_line_to_take_out(void **state UNUSED)
 	check(&facts, "linger", VERDICT_OK, "only matters", NULL);
 }
 
+static void a_host_of_an_engine_needs_nothing_of_logins(void **state UNUSED)
+{
+	static const char *const of_logins[] = { "systemd", "user manager", "linger",
+						 "KillUserProcesses", "login" };
+	cleanup_doctor_findings struct doctor_findings findings = { 0 };
+	struct doctor_facts facts = healthy();
+	facts.has_main = true;
+	/* The main program itself turns it off, whatever the configuration says. */
+	facts.is_isolated = false;
+	facts.isolation_is_override = true;
+	facts.manager_version = NULL;
+	facts.manager_why = (char *)"libsystemd is missing";
+	facts.lingers = facts.booted_with_systemd = false;
+	check(&facts, "isolation", VERDICT_OK, "with the Pod, container or job", NULL);
+	check(&facts, "supervisor", VERDICT_OK, "main program", NULL);
+	doctor_judge(&facts, &findings);
+	for (size_t i = 0; i < ARRAY_SIZE(of_logins); i++)
+		assert_null(find(&findings, of_logins[i]));
+	assert_string_equal(doctor_conclusion(&facts, &findings),
+			    "Sessions here end with their Pod, container or job, and the next one "
+			    "resumes them.");
+}
+
 static void the_guard_is_explained(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
@@ -556,6 +579,7 @@ int main(void)
 		cmocka_unit_test(the_guard_is_explained),
 		cmocka_unit_test(without_a_manager_only_a_machine_with_systemd_gets_a_remedy),
 		cmocka_unit_test(isolation_turned_off_names_the_line_to_take_out),
+		cmocka_unit_test(a_host_of_an_engine_needs_nothing_of_logins),
 		cmocka_unit_test(lingering_off_is_a_warning_with_the_command),
 		cmocka_unit_test(killing_user_processes_is_an_error_only_without_isolation),
 		cmocka_unit_test(the_login_is_told_from_other_places),

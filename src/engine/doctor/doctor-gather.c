@@ -336,6 +336,7 @@ static void look_at_manager(struct deck *deck, struct doctor_facts *facts)
 		facts->manager_why = xstrdup(or_empty(deck->bus_why));
 	facts->is_isolated = isolation_examine(deck, &why) == ISOLATION_SCOPE;
 	facts->isolation_why = xstrdup(why);
+	facts->has_main = deck->incarnation;
 	facts->isolation_is_override = deck->settings.tmux.launch_in_user_scope == OFF;
 	gaps_of_settings(deck, &facts->limit_gaps);
 	facts->linger_forbidden = deck->settings.tmux.linger == OFF;

@@ -387,6 +387,8 @@ static void judge_isolation(const struct doctor_facts *facts, struct doctor_find
 {
 	if (!facts->deck_is_open) {
 		unknown("not checked: fix the problem above first");
+	} else if (facts->has_main) {
+		ok("the sessions end with the Pod, container or job, and with no login");
 	} else if (facts->is_isolated) {
 		ok("each session gets its own scope (%s)", facts->isolation_why);
 	} else if (facts->isolation_is_override) {
@@ -482,7 +484,10 @@ static void judge_ssh_agent(const struct doctor_facts *facts, struct doctor_find
 static void judge_supervisor(const struct doctor_facts *facts, struct doctor_findings *ret)
 {
 	const bool is_enabled = streq(or_empty(facts->supervisor_choice), "installed");
-	if (facts->supervisor_runs && (!facts->manager_version || !is_enabled)) {
+	if (facts->has_main) {
+		ok("the main program keeps it: sessions restart by themselves after a crash, and "
+		   "with the next Pod, container or job");
+	} else if (facts->supervisor_runs && (!facts->manager_version || !is_enabled)) {
 		ok("sessions restart by themselves after a crash, and after a reboot if something "
 		   "starts the supervisor again");
 	} else if (facts->supervisor_runs && !facts->lingers) {
@@ -628,32 +633,33 @@ void doctor_judge(const struct doctor_facts *facts, struct doctor_findings *ret)
 	static const struct {
 		const char *name;
 		void (*judge)(const struct doctor_facts *facts, struct doctor_findings *ret);
-		bool needs_home;
+		enum { OF_ANY, OF_HOME, OF_LOGINS } kind;
 	} checks[] = {
-		{ "home", judge_home, false },
-		{ "profile", judge_profile, true },
-		{ "config", judge_config, true },
-		{ "state directory", judge_state, true },
-		{ "runtime directory", judge_runtime, true },
-		{ "sessions", judge_sessions, true },
-		{ "machine", judge_machine, true },
-		{ "helpers", judge_helpers, true },
-		{ "agents", judge_agents, true },
-		{ "tmux", judge_tmux, false },
-		{ "systemd", judge_systemd, false },
-		{ "user manager", judge_manager, false },
-		{ "isolation", judge_isolation, false },
-		{ "linger", judge_linger, false },
-		{ "KillUserProcesses", judge_kill, false },
-		{ "login", judge_login, false },
-		{ "ssh agent", judge_ssh_agent, false },
-		{ "supervisor", judge_supervisor, true },
-		{ "notify", judge_notify, false },
-		{ "completion", judge_completion, false },
-		{ "containers", judge_containers, true },
+		{ "home", judge_home, OF_ANY },
+		{ "profile", judge_profile, OF_HOME },
+		{ "config", judge_config, OF_HOME },
+		{ "state directory", judge_state, OF_HOME },
+		{ "runtime directory", judge_runtime, OF_HOME },
+		{ "sessions", judge_sessions, OF_HOME },
+		{ "machine", judge_machine, OF_HOME },
+		{ "helpers", judge_helpers, OF_HOME },
+		{ "agents", judge_agents, OF_HOME },
+		{ "tmux", judge_tmux, OF_ANY },
+		{ "systemd", judge_systemd, OF_LOGINS },
+		{ "user manager", judge_manager, OF_LOGINS },
+		{ "isolation", judge_isolation, OF_ANY },
+		{ "linger", judge_linger, OF_LOGINS },
+		{ "KillUserProcesses", judge_kill, OF_LOGINS },
+		{ "login", judge_login, OF_LOGINS },
+		{ "ssh agent", judge_ssh_agent, OF_ANY },
+		{ "supervisor", judge_supervisor, OF_HOME },
+		{ "notify", judge_notify, OF_ANY },
+		{ "completion", judge_completion, OF_ANY },
+		{ "containers", judge_containers, OF_HOME },
 	};
 	for (size_t i = 0, first = ret->count; i < ARRAY_SIZE(checks); i++) {
-		if (!checks[i].needs_home || !facts->home_problem)
+		if (!(checks[i].kind == OF_HOME && facts->home_problem) &&
+		    !(checks[i].kind == OF_LOGINS && facts->has_main))
 			checks[i].judge(facts, ret);
 		for (; first < ret->count; first++)
 			ret->items[first].check = checks[i].name;
@@ -665,6 +671,9 @@ const char *doctor_conclusion(const struct doctor_facts *facts,
 {
 	if (doctor_findings_have_error(findings))
 		return "Correct the errors first.";
+	if (facts->has_main)
+		return "Sessions here end with their Pod, container or job, and the next one "
+		       "resumes them.";
 	if (!facts->is_isolated)
 		return "Sessions on this machine depend on your login and may end with it.";
 	if (!facts->lingers)

@@ -7,7 +7,8 @@
  * "agents", "tmux", "systemd", "user manager", "isolation", "linger", "KillUserProcesses", "login",
  * "ssh agent", "supervisor", "notify" (only when there is a command), "completion" (only for users
  * of fish), "containers" (only where they are used or an engine answers).  A check may have several
- * findings.
+ * findings.  Where a main program has the sessions, the checks of systemd and of logins are left
+ * out.
  */
 #pragma once
 
@@ -92,6 +93,7 @@ struct doctor_facts {
 	char *manager_version; /* NULL: it cannot be reached; manager_why says why */
 	char *manager_why;
 	bool is_isolated, isolation_is_override;
+	bool has_main; /* of a Pod, a container or a job (supervise --main) */
 	char *isolation_why;
 	bool lingers;
 	enum answer kills_user_processes;
