@@ -364,6 +364,13 @@ step_slurm() {	# [CASE...]
 	limit_as_root 600 "$TOP/tests/slurm" "$@"
 }
 
+# The first time builds Kubernetes.
+step_kubernetes() {	# [WORD...]: of tests/kubernetes
+	needs python3
+	install_scratch
+	limit_as_root 7200 "$TOP/tests/kubernetes/run" "$@"
+}
+
 # Once in a run: a test of the other lane may run what is installed. WORDS: what to make, too.
 install_scratch() {	# [WORD...]
 	local lock
