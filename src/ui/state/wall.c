@@ -146,11 +146,6 @@ const struct painting *wall_screen(const struct wall *wall, const char *id)
 
 /* ---- keys ------------------------------------------------------------------------------------- */
 
-static void move_by(struct wall *wall, struct list *list, enum tiles_way way)
-{
-	select_tile(wall, list, tiles_neighbor(&wall->tiles, wall->selected, way));
-}
-
 /* To the same place of another page, or its last tile. */
 static void turn_page(struct wall *wall, struct list *list, bool is_down)
 {
@@ -180,18 +175,19 @@ static bool wheel_moves(struct wall *wall, struct list *list, key_code key)
 
 static void act(struct wall *wall, struct ui *ui, enum action action, struct wish *ret)
 {
+	static const enum tiles_way ways[ACTION_COUNT] = {
+		[ACTION_UP] = TILES_UP,
+		[ACTION_DOWN] = TILES_DOWN,
+		[ACTION_COLLAPSE] = TILES_LEFT,
+		[ACTION_OPEN] = TILES_RIGHT,
+	};
 	switch (action) {
 	case ACTION_UP:
-		move_by(wall, ui->list, TILES_UP);
-		break;
 	case ACTION_DOWN:
-		move_by(wall, ui->list, TILES_DOWN);
-		break;
 	case ACTION_COLLAPSE:
-		move_by(wall, ui->list, TILES_LEFT);
-		break;
 	case ACTION_OPEN:
-		move_by(wall, ui->list, TILES_RIGHT);
+		select_tile(wall, ui->list,
+			    tiles_neighbor(&wall->tiles, wall->selected, ways[action]));
 		break;
 	case ACTION_PAGE_UP:
 	case ACTION_PAGE_DOWN:
@@ -215,11 +211,8 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 		break;
 	case ACTION_APPROVE:
 	case ACTION_DENY:
-		ui_act(ui, action, ret);
-		break;
 	case ACTION_NEXT_WAITING:
-		if (!list_next_waiting(ui->list, false))
-			ui_tell(ui, "No session waits for you.", false);
+		ui_act(ui, action, ret);
 		break;
 	default:
 		ui_tell_useless(ui, "");
@@ -239,13 +232,8 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 		ui->is_pasting = key == KEY_CODE_PASTE;
 	} else if (ui->is_pasting) {
 		/* The key was meant for an agent. */
-	} else if (action == ACTION_QUIT) {
-		ret->kind = WISH_QUIT;
-	} else if (action == ACTION_SUSPEND) {
-		ret->kind = WISH_SUSPEND;
-	} else if (action == ACTION_REDRAW) {
-		ret->kind = WISH_REDRAW;
-	} else if (action == ACTION_HELP) {
+	} else if (action == ACTION_QUIT || action == ACTION_SUSPEND || action == ACTION_REDRAW ||
+		   action == ACTION_HELP) {
 		ui_act(ui, action, ret);
 	} else if (wall->ids.count && !wheel_moves(wall, ui->list, key)) {
 		act(wall, ui, action, ret);
