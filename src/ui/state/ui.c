@@ -199,8 +199,14 @@ static void move(struct ui *ui, enum action action)
 
 void ui_act(struct ui *ui, enum action action, struct wish *ret)
 {
+	static const enum wish_kind wishes[ACTION_COUNT] = {
+		[ACTION_PROFILE] = WISH_PROFILE, [ACTION_NEW] = WISH_FORM,
+		[ACTION_REDRAW] = WISH_REDRAW,   [ACTION_SUSPEND] = WISH_SUSPEND,
+		[ACTION_QUIT] = WISH_QUIT,
+	};
 	if (ui_is_refused(ui, action))
 		return;
+	ret->kind = wishes[action];
 	switch (action) {
 	case ACTION_UP:
 	case ACTION_DOWN:
@@ -234,17 +240,11 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_ONLY_GROUP:
 		show_only(ui, action);
 		break;
-	case ACTION_PROFILE:
-		ret->kind = WISH_PROFILE;
-		break;
 	case ACTION_ORDER:
 		next_order(ui);
 		break;
 	case ACTION_CHOOSE:
 		choose(ui);
-		break;
-	case ACTION_NEW:
-		ret->kind = WISH_FORM;
 		break;
 	case ACTION_RECOVER:
 		ui_offer_recovery(ui);
@@ -278,17 +278,8 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ui->help_page = 0;
 		replace_string(&ui->help_find, NULL);
 		break;
-	case ACTION_REDRAW:
-		ret->kind = WISH_REDRAW;
-		break;
-	case ACTION_SUSPEND:
-		ret->kind = WISH_SUSPEND;
-		break;
 	case ACTION_BACK:
 		take_back(ui, ret);
-		break;
-	case ACTION_QUIT:
-		ret->kind = WISH_QUIT;
 		break;
 	default:
 		if (action_info(action)->needs_session)
