@@ -571,7 +571,7 @@ char *child_last_words(const struct child_result *result)
 	if (strlen(line) > WORDS_MOST) {
 		size_t length = WORDS_MOST;
 		/* Not within a character. */
-		while (length && ((unsigned char)line[length] & 0xC0) == 0x80)
+		while (length && is_inside_character(line[length]))
 			length--;
 		line[length] = '\0';
 	}

@@ -89,6 +89,12 @@ static inline bool is_empty(const char *text)
 	return !text || !*text;
 }
 
+/* Is the byte inside a character of UTF-8, and not its first one? */
+static inline bool is_inside_character(char byte)
+{
+	return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
 /* True if every byte sequence is valid UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool is_utf8(const char *text, size_t length);
 

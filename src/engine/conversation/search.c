@@ -76,7 +76,7 @@ static char *around(const char *text, const char *at)
 	const char *space = start > text ? memchr(start, ' ', (size_t)(at - start)) : NULL;
 	if (space)
 		start = space + 1;
-	while (start < at && ((unsigned char)*start & 0xC0) == 0x80)
+	while (start < at && is_inside_character(*start))
 		start++;
 	cleanup_free char *line = discover_shorten(start, SHOWN);
 	return xasprintf("%s%s", start > text ? "..." : "", line);

@@ -47,7 +47,7 @@ static char *numbered(const char *title, unsigned number)
 	if (length > most)
 		length = most;
 	/* Not in the middle of a character. */
-	while (length > 0 && ((unsigned char)title[length] & 0xC0) == 0x80)
+	while (length > 0 && is_inside_character(title[length]))
 		length--;
 	return xasprintf("%.*s%s", (int)length, title, suffix);
 }

@@ -32,7 +32,7 @@ static bool is_rule(const struct painted_line *line)
 {
 	const char *first = line->count ? line->spans[0].text : "";
 	size_t length = *first != '\0', count = 0;
-	while (((unsigned char)first[length] & 0xC0) == 0x80)
+	while (is_inside_character(first[length]))
 		length++;
 	for (size_t i = 0; i < line->count; i++)
 		for (const char *at = line->spans[i].text; *at; at += length, count++)

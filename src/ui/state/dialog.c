@@ -101,11 +101,6 @@ static void add(struct dialog_page *page, const struct style *style, char *text)
 	page->lines[page->count++] = (struct dialog_line){ style->part, style->is_chosen, text };
 }
 
-static bool is_inside_character(char byte)
-{
-	return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
 size_t dialog_fitting(const char *text, size_t width)
 {
 	size_t length = strlen(text);

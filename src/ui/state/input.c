@@ -22,14 +22,9 @@ void input_set(struct input *input, const char *text)
 	input->cursor = input->text.length;
 }
 
-static bool is_continued(char byte)
-{
-	return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
 static size_t before(const struct input *input, size_t at)
 {
-	while (at > 0 && is_continued(input->text.data[--at]))
+	while (at > 0 && is_inside_character(input->text.data[--at]))
 		;
 	return at;
 }
@@ -38,7 +33,7 @@ static size_t after(const struct input *input, size_t at)
 {
 	if (at < input->text.length)
 		at++;
-	while (at < input->text.length && is_continued(input->text.data[at]))
+	while (at < input->text.length && is_inside_character(input->text.data[at]))
 		at++;
 	return at;
 }
@@ -126,7 +121,7 @@ size_t input_common(const struct strvec *words)
 	for (size_t i = 1; i < words->count; i++)
 		while (strncmp(first, words->items[i], length) != 0)
 			length--;
-	while (length && is_continued(first[length]))
+	while (length && is_inside_character(first[length]))
 		length--;
 	return length;
 }

@@ -310,7 +310,7 @@ static size_t characters(const char *text)
 {
 	size_t count = 0;
 	for (; *text; text++)
-		count += ((unsigned char)*text & 0xC0) != 0x80;
+		count += !is_inside_character(*text);
 	return count;
 }
 

@@ -222,7 +222,7 @@ static void add_byte(struct painter *painter, const char *byte)
 		strbuf_adds(&painter->text, drawing[*byte - '`']);
 	else
 		strbuf_add(&painter->text, byte, 1);
-	painter->column += ((unsigned char)*byte & 0xC0) != 0x80;
+	painter->column += !is_inside_character(*byte);
 }
 
 static const char *paint_one(struct painter *painter, const char *at)

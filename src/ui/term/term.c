@@ -234,7 +234,7 @@ static size_t read_character(const char *text, wchar_t *ret, size_t *ret_width)
 	if (length > MB_CUR_MAX) {
 		/* The locale does not have it: one "?" for each character of the UTF-8. */
 		size_t bytes = 1;
-		while (((unsigned char)text[bytes] & 0xC0) == 0x80)
+		while (is_inside_character(text[bytes]))
 			bytes++;
 		*ret = L'?';
 		*ret_width = 1;
