@@ -11,22 +11,6 @@
 
 enum { WRAP_FROM = 8, RULE_LEAST = 8 };
 
-static void add_row(struct painting *painting)
-{
-	painting->lines = xreallocarray(painting->lines, painting->count + 1,
-					sizeof(*painting->lines));
-	painting->lines[painting->count++] = (struct painted_line){ 0 };
-}
-
-/* To the last row. */
-static void add_span(struct painting *painting, const struct style *style, const char *text,
-		     size_t length)
-{
-	struct painted_line *row = &painting->lines[painting->count - 1];
-	row->spans = xreallocarray(row->spans, row->count + 1, sizeof(*row->spans));
-	row->spans[row->count++] = (struct span){ *style, xstrndup(text, length) };
-}
-
 /* One character again and again, as between the parts of an agent's screen. */
 static bool is_rule(const struct painted_line *line)
 {
@@ -47,21 +31,21 @@ static void wrap_line(const struct painted_line *line, size_t width, struct pain
 	static const struct style faint = { STYLE_FAINT, STYLE_DEFAULT, STYLE_DEFAULT };
 	const bool is_cut = is_rule(line) || width < WRAP_FROM;
 	size_t used = 0, columns;
-	add_row(ret);
+	painting_add_line(ret);
 	for (size_t i = 0; i < line->count; i++) {
 		const struct span *span = &line->spans[i];
 		for (const char *text = span->text; *text;) {
 			const size_t length = term_fitting(text, width - used, &columns);
 			if (length) {
-				add_span(ret, &span->style, text, length);
+				painting_add_span(ret, &span->style, xstrndup(text, length));
 				used += columns;
 				text += length;
 			} else if (is_cut || !text[strspn(text, " ")]) {
 				break;
 			} else {
-				const char *mark = term_symbol(SYMBOL_WRAPPED);
-				add_row(ret);
-				add_span(ret, &faint, mark, strlen(mark));
+				painting_add_line(ret);
+				painting_add_span(ret, &faint,
+						  xstrdup(term_symbol(SYMBOL_WRAPPED)));
 				used = 1;
 			}
 		}

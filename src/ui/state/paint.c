@@ -15,25 +15,27 @@ struct painter {
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
-static void begin_line(struct painter *painter)
+void painting_add_line(struct painting *painting)
 {
-	struct painting *painting = painter->painting;
 	if ((painting->count & (painting->count - 1)) == 0)
 		painting->lines = xreallocarray(painting->lines,
 						painting->count ? 2 * painting->count : 1,
 						sizeof(*painting->lines));
 	painting->lines[painting->count++] = (struct painted_line){ 0 };
-	painter->column = 0;
+}
+
+void painting_add_span(struct painting *painting, const struct style *style, char *text)
+{
+	struct painted_line *line = &painting->lines[painting->count - 1];
+	line->spans = xreallocarray(line->spans, line->count + 1, sizeof(*line->spans));
+	line->spans[line->count++] = (struct span){ *style, text };
 }
 
 static void end_span(struct painter *painter)
 {
-	struct painted_line *line = &painter->painting->lines[painter->painting->count - 1];
-	if (painter->text.length == 0)
-		return;
-	line->spans = xreallocarray(line->spans, line->count + 1, sizeof(*line->spans));
-	line->spans[line->count++] = (struct span){ painter->style,
-						    visible(strbuf_text(&painter->text)) };
+	if (painter->text.length)
+		painting_add_span(painter->painting, &painter->style,
+				  visible(strbuf_text(&painter->text)));
 	strbuf_free(&painter->text);
 }
 
@@ -231,7 +233,8 @@ static const char *paint_one(struct painter *painter, const char *at)
 		return escape(painter, at + 1);
 	if (*at == '\n') {
 		end_span(painter);
-		begin_line(painter);
+		painting_add_line(painter->painting);
+		painter->column = 0;
 	} else if (*at == '\016' || *at == '\017') {
 		painter->is_drawing = *at == '\016';
 	} else if (*at == '\t' || (!is_between(*at, 0, 0x1F) && *at != 0x7F)) {
@@ -244,7 +247,7 @@ void paint_parse(const char *text, struct painting *ret)
 {
 	struct painter painter = { .painting = ret, .style = STYLE_PLAIN };
 	*ret = (struct painting){ 0 };
-	begin_line(&painter);
+	painting_add_line(ret);
 	while (*text)
 		text = paint_one(&painter, text);
 	end_span(&painter);

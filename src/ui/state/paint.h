@@ -23,6 +23,10 @@ struct painting {
 	size_t count;
 };
 
+void painting_add_line(struct painting *painting);
+/* To the last line.  Takes the text. */
+void painting_add_span(struct painting *painting, const struct style *style, char *text);
+
 /* Any bytes; without the lines at the end that show nothing. */
 void paint_parse(const char *text, struct painting *ret);
 void painting_free(struct painting *painting);
