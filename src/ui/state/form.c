@@ -438,18 +438,15 @@ static void add_text(const struct form *form, enum form_field field, const char 
 		     struct strvec *ret)
 {
 	const char *text = input_text(&form->texts[field]);
-	if (!*text || !is_there(form, field))
-		return;
-	strvec_push(ret, option);
-	strvec_push(ret, text);
+	if (*text && is_there(form, field))
+		strvec_push_array(ret, (const char *const[]){ option, text, NULL });
 }
 
 static void add_agent(const struct form *form, struct strvec *ret)
 {
-	if (!is_other_command(form)) {
-		strvec_push(ret, "--agent");
-		strvec_push(ret, form_choice(form, FIELD_AGENT, form->chosen[FIELD_AGENT]));
-	}
+	const char *name = form_choice(form, FIELD_AGENT, form->chosen[FIELD_AGENT]);
+	if (!is_other_command(form))
+		strvec_push_array(ret, (const char *const[]){ "--agent", name, NULL });
 	add_text(form, FIELD_COMMAND, "--cmd", ret);
 }
 
@@ -471,8 +468,7 @@ void form_branch_words(const struct form *form, struct strvec *ret)
 
 void form_ask_words(const struct form *form, struct strvec *ret)
 {
-	strvec_push(ret, "settle");
-	strvec_push(ret, "--json");
+	strvec_push_array(ret, (const char *const[]){ "settle", "--json", NULL });
 	add_agent(form, ret);
 	add_text(form, FIELD_TITLE, "--title", ret);
 	strvec_push(ret, "launch");
@@ -505,10 +501,8 @@ void form_words(const struct form *form, struct strvec *ret)
 	add_text(form, FIELD_TITLE, "--title", ret);
 	strvec_push_array(ret, has_message ? (const char *const[]){ "--message-file", "-", NULL }
 					   : (const char *const[]){ "--no-wait", NULL });
-	if (form->instead) {
-		strvec_push(ret, "--instead");
-		strvec_push(ret, form->instead);
-	}
+	if (form->instead)
+		strvec_push_array(ret, (const char *const[]){ "--instead", form->instead, NULL });
 	add_directory(form, ret);
 }
 
@@ -516,10 +510,8 @@ char *form_line(const struct form *form, const char *profile)
 {
 	cleanup_strvec struct strvec words = { 0 };
 	strvec_push(&words, "agentdeck");
-	if (!streq(profile, "default")) {
-		strvec_push(&words, "--profile");
-		strvec_push(&words, profile);
-	}
+	if (!streq(profile, "default"))
+		strvec_push_array(&words, (const char *const[]){ "--profile", profile, NULL });
 	form_words(form, &words);
 	cleanup_free char *line = argjoin(words.items);
 	return visible(line);

@@ -88,16 +88,14 @@ static bool add_group(struct ui *ui, enum action action, struct item **ret)
 /* The cursor is on a group, or the list is empty. */
 static void tell_nothing_selected(struct ui *ui, bool offers_several)
 {
-	char name[KEY_TEXT_SIZE];
 	const key_code choose = ui->keymap.keys[ACTION_CHOOSE][0];
-	if (!offers_several || choose == KEY_CODE_NONE || !list_lines(ui->list)) {
+	if (!offers_several || choose == KEY_CODE_NONE || !list_lines(ui->list))
 		ui_tell(ui, "No session is selected: move to one first.", true);
-		return;
-	}
-	cleanup_free char *text = xasprintf("This is a group: move to a session, or choose all of "
-					    "the group with %s.",
-					    key_text(choose, name));
-	ui_tell(ui, text, true);
+	else
+		ui_tell_key(ui,
+			    "This is a group: move to a session, or choose all of the group with "
+			    "%s.",
+			    ACTION_CHOOSE, true);
 }
 
 /* The line stays until its command has ended: what is typed next must not act as keys. */

@@ -56,15 +56,13 @@ void ui_launched(struct ui *ui, const char *text, bool is_good)
 
 static void leave_form(struct ui *ui)
 {
-	char name[KEYMAP_TEXT_SIZE];
 	ui->mode = MODE_LIST;
-	if (!ui->form.is_begun)
-		return;
-	cleanup_free char *text = xasprintf("%s; %s shows the form again.",
-					    ui->form.is_running ? "It is being made"
-								: "What you typed is kept",
-					    keymap_text(&ui->keymap, ACTION_NEW, name));
-	ui_tell(ui, text, false);
+	if (ui->form.is_begun)
+		ui_tell_key(ui,
+			    ui->form.is_running
+				    ? "It is being made; %s shows the form again."
+				    : "What you typed is kept; %s shows the form again.",
+			    ACTION_NEW, false);
 }
 
 static void find(struct ui *ui, struct wish *ret)
