@@ -48,21 +48,14 @@ static struct look *find(const struct gallery *gallery, const char *id)
 	return NULL;
 }
 
-static void look_free(struct look *look)
-{
-	free(look->id);
-	free(look);
-}
-
 static void drop(struct gallery *gallery, struct look *dropped)
 {
-	for (struct look **at = &gallery->looks; *at; at = &(*at)->next) {
-		if (*at == dropped) {
-			*at = dropped->next;
-			look_free(dropped);
-			return;
-		}
-	}
+	struct look **at = &gallery->looks;
+	while (*at != dropped)
+		at = &(*at)->next;
+	*at = dropped->next;
+	free(dropped->id);
+	free(dropped);
 }
 
 static void show(struct gallery *gallery, const char *id, const char *text)
