@@ -93,6 +93,7 @@ static int begin_process(struct beginning *beginning, struct capsule *capsule,
 			 struct process_id *ret, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
+	struct error why = { 0 };
 	agent_argv(beginning, &argv);
 	int r = push_secrets(beginning->instance->recipe, capsule, &beginning->environment, err);
 	if (r == 0) {
@@ -105,7 +106,9 @@ static int begin_process(struct beginning *beginning, struct capsule *capsule,
 			.columns = beginning->size.columns,
 			.rows = beginning->size.rows,
 		};
-		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, ret, err);
+		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, ret, &why);
+		if (r < 0)
+			r = reach_blame_loader(beginning->instance, err, &why);
 	}
 	container_wipe(&beginning->environment);
 	return r;

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/program.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/stages.h"
 #include "engine/place/container/guest.h"
@@ -304,49 +303,9 @@ static int create(struct ladder *ladder, struct error *err)
 		       : reach_check_files(ladder, id, err);
 }
 
-/* podman that was killed while it started a container takes its files for mounted, and finds none.
- * A start, in which the capsule starts no agent, and a stop correct that, also if the start fails. */
-static int has_file(struct ladder *ladder, const char *file, struct error *err)
-{
-	const char *id = ladder->instance->container_id;
-	const bool has_run = ladder->exists && streq(id, ladder->found.id) &&
-			     ladder->found.state != CONTAINER_CREATED;
-	int r = engine_has_file(ladder->engine, id, file, err);
-	if (r != 0 || !has_run)
-		return r;
-	cleanup_error struct error failure = { 0 };
-	if (engine_start(ladder->engine, id, &failure) < 0)
-		log_info("the first start failed: %s", failure.message);
-	if (engine_stop(ladder->engine, id, STOP_GRACE_MS, err) < 0)
-		return -1;
-	return engine_has_file(ladder->engine, id, file, err);
-}
-
-/* A program for another C library than the image has says only that it does not exist. */
-static int check_loader(struct ladder *ladder, struct error *err)
-{
-	const struct recipe *recipe = ladder->instance->recipe;
-	cleanup_free char *file = container_host_program(ladder->instance);
-	cleanup_free char *loader = file ? program_loader(file) : NULL;
-	for (size_t i = 0; loader && i < recipe->mount_count; i++)
-		if (starts_with(loader, recipe->mounts[i].target))
-			return 0;
-	int r = loader ? has_file(ladder, loader, err) : 1;
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	return error_set(
-		err, ERROR_UNAVAILABLE,
-		"image %s cannot run %s of this machine, which needs %s: choose an image "
-		"with the same C library (agentdeck session set %s recipe.image IMAGE), or "
-		"install the agent in an image and make a session with --program image",
-		or_empty(recipe->image), file, loader, ladder->instance->id);
-}
-
 static int start(struct ladder *ladder, struct error *err)
 {
 	const char *id = ladder->instance->container_id;
-	if (check_loader(ladder, err) < 0)
-		return -1;
 	cleanup_error struct error why = { 0 };
 	int r = engine_start(ladder->engine, id, &why);
 	if (r < 0)

@@ -7,6 +7,8 @@
 
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "base/program.h"
+#include "engine/place/container/resolve.h"
 
 #include <string.h>
 
@@ -60,6 +62,39 @@ int reach_blame(const struct ladder *ladder, struct error *err, struct error *fr
 			ladder->instance->recipe->address, from->message);
 	error_clear(from);
 	return -1;
+}
+
+/* The loader that the program needs and the container does not have.  NULL: none is missing. */
+static char *missing_loader(const struct recipe *recipe, const char *id, const char *program)
+{
+	cleanup_engine struct engine *engine = NULL;
+	cleanup_free char *loader = program_loader(program);
+	for (size_t i = 0; loader && i < recipe->mount_count; i++)
+		if (starts_with(loader, recipe->mounts[i].target))
+			return NULL;
+	return loader && container_open_engine(recipe, &engine, NULL) == 0 &&
+			       engine_has_file(engine, id, loader, NULL) == 0
+		       ? TAKE_PTR(loader)
+		       : NULL;
+}
+
+int reach_blame_loader(const struct instance *instance, struct error *err, struct error *from)
+{
+	const struct recipe *recipe = instance->recipe;
+	cleanup_free char *program = container_host_program(instance);
+	cleanup_free char *loader =
+		program && from->code == ERROR_CHILD
+			? missing_loader(recipe, instance->container_id, program)
+			: NULL;
+	if (!loader)
+		return error_move(err, from);
+	error_clear(from);
+	return error_set(
+		err, ERROR_UNAVAILABLE,
+		"image %s cannot run %s of this machine, which needs %s: choose an image "
+		"with the same C library (agentdeck session set %s recipe.image IMAGE), or "
+		"install the agent in an image and make a session with --program image",
+		or_empty(recipe->image), program, loader, instance->id);
 }
 
 /* Stop the container: it is ours, and nothing was started in it. */
