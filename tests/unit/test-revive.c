@@ -281,6 +281,32 @@ static void a_failure_does_not_count_as_an_end(void **state)
 	}
 }
 
+/* Another start may take the conversation while this one is not saved. */
+static void a_failure_takes_no_conversation(void **state)
+{
+	static const char own[] = "11111111-1111-4111-8111-111111111111",
+			  others[] = "22222222-2222-4222-8222-222222222222";
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	strvec_clear(&instance->argv);
+	strvec_push(&instance->argv, "/no/such/agent");
+	replace_string(&instance->conversation.session_id, own);
+	/* Its owner is gone, so a start takes it. */
+	replace_string(&instance->conversation.shared.session_id, others);
+	put(desk, instance);
+	cleanup_revive_result struct revive_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(
+		revive(&desk->deck, ID,
+		       &(struct revive_order){ .cause = REVIVE_AUTOMATIC, .mode = REVIVE_REALLY },
+		       &result, &err),
+		-1);
+	assert_non_null(strstr(err.message, "/no/such/agent"));
+	cleanup_instance struct instance *after = load(desk);
+	assert_string_equal(after->conversation.session_id, own);
+	assert_string_equal(or_empty(after->conversation.shared.session_id), others);
+}
+
 static void a_failure_is_one_in_a_dry_run_too_and_changes_nothing(void **state)
 {
 	struct desk *desk = *state;
@@ -829,6 +855,7 @@ int main(void)
 		DESK_TEST(what_ended_too_often_is_held_from_then_on),
 		DESK_TEST(a_failure_is_no_end_even_after_another_boot),
 		DESK_TEST(a_failure_does_not_count_as_an_end),
+		DESK_TEST(a_failure_takes_no_conversation),
 		DESK_TEST(a_failure_is_one_in_a_dry_run_too_and_changes_nothing),
 		DESK_TEST(what_does_not_answer_is_not_started_again),
 		DESK_TEST(a_run_of_another_machine_is_left),

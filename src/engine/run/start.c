@@ -290,14 +290,59 @@ static int check_hosts(const struct operation *operation, const struct lifecycle
 		       : 0;
 }
 
+/* Up to the intent on disk.  claim is held until then. */
+static int want(struct operation *operation, const struct lifecycle_order *order,
+		struct fs_lock *claim, struct error *err)
+{
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	const bool is_by_hand = order->wish != START_AGAIN;
+	enum transcript_fact fact;
+	if (report_take_note(deck, instance, operation->agent, claim, err) < 0 ||
+	    conversation_reclaim_and_log(deck, instance, claim, err) < 0 ||
+	    conversation_choose_and_log(deck, instance, operation->agent, &fact, err) < 0)
+		return -1;
+	if (order->wish == START_FRESH)
+		location_forget_missing(instance);
+	else if (location_check_home(deck, instance, operation->agent, err) < 0)
+		return -1;
+	/* Where it is started is known only now. */
+	if (lifecycle_check(operation, err) < 0 ||
+	    (order->kind != START_AFTER_STOP && check_hosts(operation, order, err) < 0) ||
+	    conversation_claim(deck, instance, operation->agent, claim, err) < 0 ||
+	    plan_run(operation, fact, order, err) < 0)
+		return -1;
+	if (is_by_hand)
+		environment_keep(deck, instance);
+	if (is_by_hand || !instance->last_used_at)
+		instance->last_used_at = clock_wall_us();
+	return operation_note(operation, EVENT_START_WANTED, NULL, err) < 0 ? -1 : 0;
+}
+
+/* What a start without its intent on disk would take of conversations is not saved later: by then
+ * another session can have it. */
+static int claim_and_want(struct operation *operation, const struct lifecycle_order *order,
+			  struct error *err)
+{
+	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
+	struct conversation *conversation = &operation->instance->conversation;
+	struct conversation before;
+	conversation_copy(conversation, &before);
+	if (want(operation, order, &claim, err) == 0) {
+		conversation_clear(&before);
+		return 0;
+	}
+	conversation_clear(conversation);
+	*conversation = before;
+	return -1;
+}
+
 int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
 			   bool *ret_already, struct error *err)
 {
-	const enum start_wish wish = order->wish;
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
-	enum transcript_fact fact;
-	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
+	const int64_t last_used_at = instance->last_used_at;
 
 	if (lifecycle_check_move(operation, err) < 0)
 		return -1;
@@ -314,29 +359,8 @@ int lifecycle_start_locked(struct operation *operation, const struct lifecycle_o
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
 	    (order->leaves_setup && setup_leave(operation->lock, instance, err) < 0) ||
 	    setup_run(deck, operation->lock, instance, err) < 0 ||
-	    set_up_inside(operation, order, err) < 0 ||
-	    report_take_note(deck, instance, operation->agent, &claim, err) < 0 ||
-	    conversation_reclaim_and_log(deck, instance, &claim, err) < 0 ||
-	    conversation_choose_and_log(deck, instance, operation->agent, &fact, err) < 0)
+	    set_up_inside(operation, order, err) < 0 || claim_and_want(operation, order, err) < 0)
 		return -1;
-	if (wish == START_FRESH)
-		location_forget_missing(instance);
-	else if (location_check_home(deck, instance, operation->agent, err) < 0)
-		return -1;
-	/* Where it is started is known only now. */
-	if (lifecycle_check(operation, err) < 0 ||
-	    (order->kind != START_AFTER_STOP && check_hosts(operation, order, err) < 0) ||
-	    conversation_claim(deck, instance, operation->agent, &claim, err) < 0 ||
-	    plan_run(operation, fact, order, err) < 0)
-		return -1;
-	const int64_t last_used_at = instance->last_used_at;
-	if (wish != START_AGAIN)
-		environment_keep(deck, instance);
-	if (wish != START_AGAIN || !last_used_at)
-		instance->last_used_at = clock_wall_us();
-	if (operation_note(operation, EVENT_START_WANTED, NULL, err) < 0)
-		return -1;
-	fs_unlock(&claim);
 	gaps_warn(deck, instance);
 
 	struct error failure = { 0 };

@@ -53,6 +53,16 @@ static const struct field conversation_members[] = {
 };
 static const struct fields conversation_fields = FIELDS(struct conversation, conversation_members);
 
+void conversation_copy(const struct conversation *conversation, struct conversation *ret)
+{
+	fields_copy(&conversation_fields, conversation, ret);
+}
+
+void conversation_clear(struct conversation *conversation)
+{
+	fields_clear(&conversation_fields, conversation);
+}
+
 void shared_conversation_clear(struct shared_conversation *shared)
 {
 	fields_clear(&shared_fields, shared);

@@ -417,6 +417,9 @@ char *instance_host(const struct instance *instance) MUST_USE;
 /* "conversation X of 'title' (id)", with the profile when it is another one.  NULL: none is shared.
  * The caller frees. */
 char *shared_conversation_text(const struct shared_conversation *shared) MUST_USE;
+/* *ret is overwritten, and the caller clears it. */
+void conversation_copy(const struct conversation *conversation, struct conversation *ret);
+void conversation_clear(struct conversation *conversation);
 void shared_conversation_clear(struct shared_conversation *shared);
 
 /* The directories of an instance, one for each question.  Today the first may differ from the

@@ -82,10 +82,10 @@ int reach_blame_loader(const struct instance *instance, struct error *err, struc
 {
 	const struct recipe *recipe = instance->recipe;
 	cleanup_free char *program = container_host_program(instance);
-	cleanup_free char *loader =
-		program && from->code == ERROR_CHILD
-			? missing_loader(recipe, instance->container_id, program)
-			: NULL;
+	cleanup_free char *loader = program && from->code == ERROR_CHILD
+					    ? missing_loader(recipe, instance->container_id,
+							     program)
+					    : NULL;
 	if (!loader)
 		return error_move(err, from);
 	error_clear(from);
