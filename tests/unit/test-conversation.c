@@ -224,6 +224,43 @@ static void what_an_instance_of_another_profile_has_is_not_taken(void **state)
 	expect_loose(desk);
 }
 
+static void damage(const struct desk *desk, const struct instance *instance)
+{
+	cleanup_close int fd = openat(store_profile_directory(desk->deck.store), instance->base,
+				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(fs_replace(fd, "instance.json", "{", 1, FS_VOLATILE, NULL), 0);
+}
+
+/* Its manifest may name any of them. */
+static void beside_a_session_that_cannot_be_read_nothing_is_taken(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	put_instance(desk->deck.store, other);
+	damage(desk, other);
+	write_transcript(desk, desk->home, LOOSE, true);
+	write_transcript(desk, desk->home, THEIRS, true);
+	settle(desk, instance, TRANSCRIPT_ABSENT);
+	assert_null(instance->conversation.session_id);
+}
+
+static void what_its_unreadable_owner_may_have_stays_shared(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	put_instance(desk->deck.store, other);
+	replace_string(&instance->conversation.shared.session_id, THEIRS);
+	damage(desk, other);
+	assert_int_equal(conversation_reclaim(&desk->deck, instance, NULL), 0);
+	assert_string_equal(instance->conversation.session_id, MINE);
+	assert_string_equal(or_empty(instance->conversation.shared.session_id), THEIRS);
+	assert_int_equal(trash_put(lock_of(desk->deck.store, other->base), NULL), 0);
+	assert_int_equal(conversation_reclaim(&desk->deck, instance, NULL), 0);
+	assert_string_equal(instance->conversation.session_id, THEIRS);
+}
+
 /* The other one, with this id and the next, in the trash of this profile. */
 static void discard_other(struct desk *desk, struct store *store, const char *first,
 			  const char *second)
@@ -828,6 +865,8 @@ int main(void)
 		TEST(what_another_instance_had_before_is_not_taken),
 		TEST(what_another_instances_run_was_given_is_not_taken),
 		TEST(what_an_instance_of_another_profile_has_is_not_taken),
+		TEST(what_its_unreadable_owner_may_have_stays_shared),
+		TEST(beside_a_session_that_cannot_be_read_nothing_is_taken),
 		TEST(what_a_removed_instance_has_is_not_taken),
 		TEST(what_a_removed_instance_had_before_is_not_taken),
 		TEST(what_a_removed_instance_of_another_profile_has_is_not_taken),

@@ -44,41 +44,42 @@ static bool had_id(const struct instance *instance, const char *session_id)
 }
 
 /* A removed session owns nothing, but it can come back: its conversation is never guessed for
- * another. */
+ * another.  One that cannot be read may have any. */
 static bool is_in_trash(const struct trash *trash, const char *session_id)
 {
 	for (size_t i = 0; i < trash->count; i++) {
 		const struct instance *removed = trash->items[i].instance;
-		if (removed &&
-		    (naming_same_session_id(removed->conversation.session_id, session_id) ||
-		     had_id(removed, session_id)))
+		if (removed ? naming_same_session_id(removed->conversation.session_id, session_id) ||
+				      had_id(removed, session_id)
+			    : !trash->items[i].is_rest)
 			return true;
 	}
 	return false;
 }
 
-/* Does another instance of the profile have the id, or did it have it before a /clear? */
+/* Does another instance of the profile have the id, or did it have it before a /clear?  True also
+ * where one cannot be read. */
 static bool is_owned_in(const struct owner_profile *profile, const struct instance *instance,
 			const char *session_id)
 {
 	for (size_t i = 0; i < profile->rows.count; i++) {
 		const struct store_row *row = &profile->rows.rows[i];
 		cleanup_instance struct instance *other = NULL;
-		if (row->damage || owner_is_self(profile, row, instance))
+		if (owner_is_self(profile, row, instance))
 			continue;
-		if (naming_same_session_id(row->session_id, session_id))
+		if (row->damage || naming_same_session_id(row->session_id, session_id))
 			return true;
-		if (!streq(row->owner_directory, instance_owner_directory(instance)) ||
-		    store_load(profile->store, row->base, &other, NULL) != 0)
+		if (!streq(row->owner_directory, instance_owner_directory(instance)))
 			continue;
-		if (had_id(other, session_id))
+		const int r = store_load(profile->store, row->base, &other, NULL);
+		if (r < 0 || (r == 0 && had_id(other, session_id)))
 			return true;
 	}
 	return false;
 }
 
 /* Is the id another instance's, of any profile, now or earlier?  An instance may come back to its
- * own earlier ids.  True also when that cannot be found out. */
+ * own earlier ids.  True also where the sessions cannot be listed. */
 static bool was_ever_anothers(struct deck *deck, const struct instance *instance,
 			      const char *session_id)
 {
@@ -186,6 +187,15 @@ int conversation_reclaim_and_log(struct deck *deck, struct instance *instance, s
 	return 0;
 }
 
+/* 1: an owner may be among the sessions that cannot be read. */
+static int may_be_owned(struct deck *deck, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	return owner_check_read(&profiles, NULL) < 0;
+}
+
 int conversation_reclaim(struct deck *deck, struct instance *instance, struct error *err)
 {
 	struct conversation *conversation = &instance->conversation;
@@ -201,6 +211,9 @@ int conversation_reclaim(struct deck *deck, struct instance *instance, struct er
 		conversation->shared = owned;
 		return 0;
 	}
+	r = may_be_owned(deck, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
 	cleanup_free char *id = xstrdup(conversation->shared.session_id);
 	conversation_set_id(conversation, id, ORIGIN_REPORTED, clock_wall_us());
 	/* The conversation was resumed there, so it had a turn. */

@@ -10,9 +10,9 @@
 #include "model/plan/resume.h"
 
 /* Before a start of an instance whose last run was in another instance's conversation
- * (conversation.shared).  Without an owner, that conversation becomes this instance's.  Else the
- * plan tells the user, and the instance returns to its own.  *lock is held afterwards
- * (owner_lock()).
+ * (conversation.shared).  Without an owner, that conversation becomes this instance's.  Else, and
+ * while a session cannot be read, the plan tells the user, and the instance returns to its own.
+ * *lock is held afterwards if there was such a conversation (owner_lock()).
  *
  * These functions change the instance in memory.  After -1 it may be half changed. */
 int conversation_reclaim_and_log(struct deck *deck, struct instance *instance, struct fs_lock *lock,
