@@ -93,7 +93,7 @@ static git_diff_options options_of(struct strvec *paths)
 	return options;
 }
 
-/* The paths that were noted for this repository, as it has them. */
+/* Append the changed paths inside this repository, relative to it. */
 static void add_paths(const struct repository *repository, const struct changed_files *files,
 		      struct strvec *ret)
 {

@@ -116,7 +116,7 @@ int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *re
 	return 0;
 }
 
-/* 0, or the errno with which it does not exist.  Some file systems say EROFS also of a directory
+/* 0: it exists now.  Else the errno of mkdir(2).  Some file systems say EROFS also of a directory
  * that exists. */
 static int make_directory(const char *name)
 {
@@ -196,7 +196,7 @@ int fs_check_owner(const char *path, struct error *err)
 		if ((is_open || !next) && st.st_uid != 0 && st.st_uid != geteuid())
 			return error_set(err, ERROR_SYSTEM, "%s belongs to user %u, not to you",
 					 name, st.st_uid);
-		/* Our own link leads where we want. */
+		/* A link of ours or root's may be followed. */
 		if (S_ISLNK(st.st_mode) && next && stat(name, &st) < 0)
 			return errno == ENOENT ? FS_ABSENT
 					       : error_set_file(err, errno, "stat %s", name);
@@ -227,7 +227,7 @@ static int read_all(int fd, const char *what, size_t expected, size_t max, struc
 		    struct error *err)
 {
 	cleanup_strbuf struct strbuf buf = { 0 };
-	/* One byte more than it has, so that the next read finds its end. */
+	/* Reserve one byte more than the size, so that the next read finds the end. */
 	strbuf_reserve(&buf, expected ? expected + 1 : READ_ROOM);
 	for (;;) {
 		if (buf.length + 1 == buf.size)
@@ -451,7 +451,9 @@ static int open_to_empty(int dirfd, const char *name, struct error *err)
 	return ret < 0 ? error_set_file(err, errno, "open directory %s", name) : ret;
 }
 
-bool fs_is_mount_point(int dirfd, const char *name)
+/* Something is mounted there, perhaps of the same file system (a bind mount), which stat(2) does
+ * not show.  Kernels before 5.8 do not say so. */
+static bool fs_is_mount_point(int dirfd, const char *name)
 {
 	struct statx status;
 	return statx(dirfd, name, AT_SYMLINK_NOFOLLOW, 0, &status) == 0 &&

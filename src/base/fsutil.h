@@ -2,8 +2,9 @@
  *
  * Files: bounded reads, atomic and durable replacement, locks, walks below a directory descriptor.
  *
- * Everything is opened below a directory descriptor with O_NOFOLLOW|O_CLOEXEC, so that a symbolic
- * link that another user put there is never followed.
+ * With a directory descriptor, everything is opened below it with O_NOFOLLOW|O_CLOEXEC, so that a
+ * symbolic link that another user put there is never followed.  With a path, links above its last
+ * name are followed.
  */
 #pragma once
 
@@ -39,7 +40,8 @@ int fs_follow_own_link(const char *path, char **ret, struct error *err);
 int fs_check_owner(const char *path, struct error *err);
 
 /* Check that this open file belongs to us or to root.  For files that name programs to run.  Inside
- * a user namespace root's files belong to "nobody".  ERROR_SYSTEM: the message says whose it is. */
+ * a user namespace root's files belong to "nobody" (uid 65534): that is accepted.  ERROR_SYSTEM:
+ * the message says whose it is. */
 int fs_check_author(int fd, const char *path, struct error *err);
 
 /* Read a regular file below dirfd (or AT_FDCWD with an absolute path) whole, NUL-terminated.
@@ -73,7 +75,7 @@ int fs_replace(int dirfd, const char *name, const void *data, size_t length, enu
 
 /* Like fs_replace(), but with the temporary file in the directory scratch on the same file system.
  * For a dirfd with several writers and no common lock: scratch is a directory whose sweeper holds a
- * lock.  Its name is the prefix and 16 hexadecimal digits. */
+ * lock.  The temporary file's name is the prefix and 16 hexadecimal digits. */
 struct fs_content {
 	const void *data;
 	size_t length;
@@ -93,7 +95,7 @@ void fs_sweep_temporaries(int dirfd);
  * this prefix and 16 hexadecimal digits. */
 void fs_sweep_prefix(int dirfd, const char *prefix);
 
-/* Make path a symbolic link to target atomically (temporary link + rename). */
+/* Make name below dirfd a symbolic link to target atomically (temporary link + rename). */
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err);
 
 /* Open a file without a name in this directory, else in /var/tmp or /tmp, to read and write. */
@@ -113,10 +115,6 @@ int fs_rename_new(int dirfd, const char *from, const char *name);
 
 /* Unlink name if it exists, and sync the directory. */
 int fs_remove(int dirfd, const char *name, struct error *err);
-
-/* Something is mounted there, perhaps of the same file system (a bind mount), which stat(2) does
- * not show.  Kernels before 5.8 do not say so. */
-bool fs_is_mount_point(int dirfd, const char *name);
 
 /* Remove the directory name below dirfd with its contents, without following links or leaving the
  * file system.  It does not exist: 0. */

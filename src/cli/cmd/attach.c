@@ -145,7 +145,7 @@ static int see_to_end(struct app *app, const char *base, enum attach_mode mode, 
 	return r != 0 ? r : run_attach(app, base, mode, err);
 }
 
-/* What they type goes to the same agent, and the smaller one of them sets its size. */
+/* Name the other terminals: all type to one agent, and the smallest sets its size. */
 static void say_others(const struct instance *instance)
 {
 	cleanup_terminal_clients struct terminal_clients others = { 0 };

@@ -38,7 +38,7 @@ static const struct command_option options[] = {
 
 /* ---- what doctor says there ------------------------------------------------------------------- */
 
-/* Of its checks, those that the hello does not answer. */
+/* Is this a check of doctor that the hello does not cover? */
 static bool is_for_host(const char *check)
 {
 	static const char *const names[] = { "config", "state directory", "helpers", "agents",

@@ -184,7 +184,7 @@ static void print_lost(const struct app *app, const struct roster *roster)
 		printf("%zu ended and should run: agentdeck recover\n", lost.otherwise);
 }
 
-/* As far as that is known without asking. */
+/* Print how many wait on other hosts, as last known: this asks no host. */
 static void print_waiting_elsewhere(const struct app *app)
 {
 	const struct remotes *remotes = &app->deck.settings.hosts;

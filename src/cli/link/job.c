@@ -56,7 +56,8 @@ bool job_needs_login(const struct strvec *words)
 	       (app.kind == COMMAND_CHANGES || app.command->flags & FINDS_PROGRAMS);
 }
 
-int job_kind(const struct strvec *words, enum command_kind *ret, struct error *err)
+/* Which kind of command is it?  ERROR_USAGE: it is none.  ERROR_REFUSED: a link cannot run it. */
+static int job_kind(const struct strvec *words, enum command_kind *ret, struct error *err)
 {
 	cleanup_app struct app app = { 0 };
 	cleanup_strvec struct strvec copy = { 0 };
@@ -317,7 +318,7 @@ void job_free(struct job *job)
 {
 	if (!job)
 		return;
-	/* Its input ends too early: it must not take that for the whole. */
+	/* Its input was cut off: it must not take a part for the whole. */
 	if (job->child.pid > 0 && job->child.gate >= 0)
 		job_cancel(job);
 	struct loop_source *const sources[] = { job->end, job->tail, job->input,

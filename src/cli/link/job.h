@@ -21,9 +21,6 @@ struct job_handler {
 	void *context;
 };
 
-/* Which kind of command is it?  ERROR_USAGE: it is none.  ERROR_REFUSED: a link cannot run it. */
-int job_kind(const struct strvec *words, enum command_kind *ret, struct error *err);
-
 /* Does such a command look for programs, or start one?  It needs the environment of a login. */
 bool job_needs_login(const struct strvec *words);
 

@@ -32,7 +32,7 @@ enum form {
 	FORM_BLOCK, /* whole, below the host's name */
 	FORM_LINES, /* line by line, as they come, with the host's name */
 	FORM_FIRST, /* that of the first host which succeeds: the others are ended */
-	FORM_NEXT,  /* not: its rows say where to attach */
+	FORM_NEXT,  /* not shown: the rows say which session to attach to */
 };
 
 struct verb {
@@ -108,7 +108,7 @@ static bool is_word(const struct strvec *words, const char *letter, const char *
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
-/* Another host's has it already: cli/main/far.c. */
+/* An element that another agentdeck passed on has "via" already (cli/main/far.c). */
 static void add_via(const struct member *member, struct json_object *value)
 {
 	if (json_object_object_get_ex(value, "via", NULL))
@@ -236,7 +236,7 @@ static void show_doubtful(struct fleet *fleet)
 		table_print(table);
 }
 
-/* Times are by the clock of each host. */
+/* A row's time is by its host's clock, which via_now_at corrects. */
 static void choose_next(struct fleet *fleet, const struct member *member, struct json_object *rows)
 {
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
@@ -275,7 +275,7 @@ static void show_count(struct fleet *fleet, const struct member *member, struct 
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		int64_t count = json_get_int(counts, words[i], 0);
-		/* Those that ask are among those that wait. */
+		/* "waiting" includes those that ask. */
 		if (streq(words[i], "waiting"))
 			count -= json_get_int(counts, "asks", 0);
 		const bool is_total = i + 1 == ARRAY_SIZE(words);
@@ -426,7 +426,7 @@ static void on_output(int fd, uint32_t events, void *context)
 	struct loop_source **source = which ? &member->errors : &member->output;
 	if (read_some(member, which) || events & EPOLLIN)
 		return;
-	/* Its end, which would be told again and again. */
+	/* Stop watching at end of file, which would be reported again and again. */
 	loop_remove(*source);
 	*source = NULL;
 }

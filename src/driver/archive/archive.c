@@ -267,7 +267,8 @@ static int read_description(struct archive *archive, struct error *err)
 	return 0;
 }
 
-int archive_open_fd(int fd, const char *path, struct archive *ret, struct error *err)
+/* For an open file, which becomes the archive's in every case. */
+static int archive_open_fd(int fd, const char *path, struct archive *ret, struct error *err)
 {
 	cleanup_archive struct archive archive = { .fd = fd, .path = xstrdup(path) };
 	struct stat st;

@@ -58,8 +58,6 @@ struct archive {
 /* Standard input is read to its end first.  ERROR_CORRUPT: it is not such a file, or it was cut off
  * or changed. */
 int archive_open(const char *path, struct archive *ret, struct error *err);
-/* Like archive_open(), but for an open file, which becomes the archive's in every case. */
-int archive_open_fd(int fd, const char *path, struct archive *ret, struct error *err);
 void archive_close(struct archive *archive);
 #define cleanup_archive CLEANUP(archive_close)
 

@@ -75,7 +75,7 @@ bool index_file_is_stale(struct index_file *index)
 
 /* ---- a row ------------------------------------------------------------------------------------ */
 
-/* The character that \uXXXX stands for, if it is one that we write so.  -1: it is not. */
+/* Decode the digits of \uXXXX.  -1: no control character that we write. */
 static int control_of(const char *digits, const char *end)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -92,7 +92,7 @@ static int take_escape(const char **at, const char *end)
 {
 	static const char letters[] = "bfnr\"\\/", bytes[] = "\b\f\n\r\"\\/";
 	const char *from = *at + 1;
-	/* Nearly all are these. */
+	/* Nearly all escapes are \t, between columns. */
 	if (from < end && *from == 't') {
 		*at += 2;
 		return '\0';

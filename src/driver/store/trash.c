@@ -129,7 +129,7 @@ static int check_ours(int directory, const struct instance *instance, const stru
 	return 0;
 }
 
-/* Until it is back it has the title that its user knows. */
+/* In the trash it has the title that it was removed with. */
 static void take_removed_title(struct removed *removed)
 {
 	struct instance *instance = removed->instance;

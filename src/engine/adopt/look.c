@@ -230,7 +230,7 @@ void adopt_describe(const struct process_id *process, struct adopt_facts *ret)
 	(void)process_terminal(process->pid, &facts.terminal, NULL);
 	if (process_argv(process->pid, &argv, NULL) == 0 && argv.count)
 		facts.command = visible_argv(argv.items);
-	/* All of it was the same process'. */
+	/* The process still lives, so everything that was read is its own. */
 	if (!process_alive(process))
 		return;
 	facts.since_us = started_ns(process) / 1000;

@@ -70,7 +70,7 @@ static char *remedy(enum holding holding, const char *hint, bool is_elsewhere)
 			: xasprintf("stop that one first with agentdeck stop %s", hint);
 }
 
-/* Did its user pick the instance's conversation there? */
+/* Has the user of this row's session opened the instance's conversation in it? */
 static bool has_picked_it(const struct store_row *row, const struct instance *instance)
 {
 	return !row->damage && streq(or_empty(row->shared.owner), or_empty(instance->id)) &&

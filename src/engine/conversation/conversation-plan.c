@@ -135,8 +135,8 @@ static void note_set_aside(const struct planning *planning, const char *why, con
  *   something was said, resuming is off        remember this conversation instead
  *   something was said, resuming is on         forget it
  *   nothing was said                           keep it
- *   unknown, resuming is off                   keep it, or remember this one if nothing is
- *   unknown, resuming is on                    keep it: settle_set_aside() names it once
+ *   unknown, resuming is off                   keep it, or remember this one if none is remembered
+ *   unknown, resuming is on                    keep it: update_set_aside() names it once
  *
  * is_left: resuming is off, and there is a conversation to resume. */
 static void remember_set_aside(struct conversation *conversation, bool is_left, bool is_fresh,
@@ -151,7 +151,7 @@ static void remember_set_aside(struct conversation *conversation, bool is_left, 
 		replace_string(&conversation->set_aside, is_left ? conversation->session_id : NULL);
 }
 
-static void settle_set_aside(const struct planning *planning, enum resume_policy policy)
+static void update_set_aside(const struct planning *planning, enum resume_policy policy)
 {
 	struct conversation *conversation = &planning->instance->conversation;
 	const bool is_left = run_attempt(&planning->instance->run)->reason ==
@@ -197,7 +197,7 @@ int conversation_plan(const struct planning *planning, struct error *err)
 	if ((!foretell && home_make(deck, instance, agent, err) < 0) ||
 	    find_neighbour(deck, instance, agent, &facts.place_shared, err) < 0)
 		return -1;
-	/* An id that only the agent can make is not made for an answer. */
+	/* PLAN_FORETELL must not make the agent create a conversation. */
 	if (!(foretell && registry_strategy(agent) == STRATEGY_CREATE) &&
 	    make_id(planning, state, facts.resume_enabled, &new_id, err) < 0)
 		return -1;
@@ -215,7 +215,7 @@ int conversation_plan(const struct planning *planning, struct error *err)
 	free(instance->run.history_note);
 	instance->run.history_note = resume_history_note(agent, instance);
 	note_visited(instance);
-	settle_set_aside(planning, policy);
+	update_set_aside(planning, policy);
 	strvec_clear(&instance->resume_argv);
 	resume_command(agent, instance, state, &instance->resume_argv);
 	return 0;

@@ -49,7 +49,8 @@ static bool is_in_trash(const struct trash *trash, const char *session_id)
 {
 	for (size_t i = 0; i < trash->count; i++) {
 		const struct instance *removed = trash->items[i].instance;
-		if (removed ? naming_same_session_id(removed->conversation.session_id, session_id) ||
+		if (removed ? naming_same_session_id(removed->conversation.session_id,
+						     session_id) ||
 				      had_id(removed, session_id)
 			    : !trash->items[i].is_rest)
 			return true;

@@ -24,7 +24,8 @@ int conversation_reclaim(struct deck *deck, struct instance *instance, struct er
 
 /* Choose the conversation's id before a start: keep the stored one; else adopt what the user's argv
  * carries; else, for an agent whose transcripts we know, the newest transcript of this directory
- * that no other instance owns (REQ-7); else leave it empty, for the plan to mint one.
+ * that no other session has or had, also one in the trash (docs/session-id-lifecycle.md,
+ * Discovery); else leave it empty, for the plan to mint one.
  * *ret_fact tells what is known of its transcript. */
 int conversation_choose_and_log(struct deck *deck, struct instance *instance,
 				const struct agent *agent, enum transcript_fact *ret_fact,
@@ -35,17 +36,19 @@ int conversation_choose_and_log(struct deck *deck, struct instance *instance,
 int conversation_choose(struct deck *deck, struct instance *instance, const struct agent *agent,
 			enum transcript_fact *ret_fact, struct error *err);
 
-/* The newest transcript with turns of the instance's directory and home that no other instance of
- * any profile owns. TRANSCRIPT_NONE: there is none, or the agent's transcripts cannot be looked at.
+/* The newest transcript with turns of the instance's directory and home that no other session of
+ * any profile has or had, and that this one has not left.  TRANSCRIPT_NONE: there is none, or the
+ * agent's transcripts cannot be looked at.
  */
 int conversation_latest(struct deck *deck, const struct instance *instance,
 			const struct agent *agent, struct transcript *ret, struct error *err);
 
 /* ERROR_EXISTS, naming the holder, when another live instance (of any profile) has the conversation
  * that the instance is about to run; for an agent that comes back to the latest conversation of its
- * directory, when another one is live in this directory.  One that has only picked it does not hold
- * it: of that the user is warned. The lock that makes this and the save that follows one step is
- * *lock (owner_lock()): held until it is unlocked. */
+ * directory, when another one is live in this directory.  A
+ * session in which the user has only picked it (HOLDING_PICKED) does not refuse the claim: it only
+ * adds a warning.  The lock that makes this and the save that follows one step is *lock
+ * (owner_lock()): held, if there is something to claim, until it is unlocked. */
 int conversation_claim(struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, struct fs_lock *lock, struct error *err);
 
@@ -62,7 +65,7 @@ struct conversation_holder {
 	char *base, *id, *title, *agent, *directory;
 	char *profile; /* NULL: the deck's own */
 	char *host;    /* for people; NULL: it runs on this machine */
-	int64_t since; /* that it is in its state; µs since the Epoch */
+	int64_t since; /* when it has been in its state; µs since the Epoch */
 	struct process_id server, pane;
 };
 void conversation_holder_clear(struct conversation_holder *holder);
@@ -77,7 +80,7 @@ int conversation_find_holder(struct deck *deck, const struct instance *instance,
 enum plan_purpose {
 	PLAN_RESUME,
 	PLAN_FRESH,    /* without the old conversation */
-	PLAN_FORETELL, /* conversation_foretell() only */
+	PLAN_FORETELL, /* what a start would do: makes and writes nothing */
 };
 
 struct place_order; /* engine/place/place.h */
@@ -100,8 +103,8 @@ int conversation_plan(const struct planning *planning, struct error *err);
 
 /* What the ladder of a start would be: all of the above but for what they make and write, and for
  * the id of an agent that makes its conversations first.  It is a look: it waits for no lock, and
- * logs nothing; what a claim would warn of is in deck->warnings.  The instance's run is then that
- * plan; it is not for store_save(). */
+ * logs nothing.  ERROR_EXISTS where a claim would be refused; what a claim would warn of is in
+ * deck->warnings.  The instance's run is then that plan; it is not for store_save(). */
 int conversation_foretell(struct deck *deck, struct instance *instance, const struct agent *agent,
 			  struct error *err);
 

@@ -54,8 +54,8 @@ const char *report_absolute(const char *path)
 	return path && *path == '/' ? path : NULL;
 }
 
-/* Agents that we tell the place or the name of their conversation may call it otherwise among
- * themselves; what those say, and those that name nothing, is about the conversation of the run. */
+/* An agent that gets a path or a name from us, not an id, may have ids of its own.  Those are
+ * ignored, and its reports count for the run's conversation. */
 static bool names_conversations(const struct agent *agent)
 {
 	return agent->id_key && (agent->id_kind == ID_UUID || agent->id_kind == ID_ANY);
@@ -77,8 +77,8 @@ static bool is_in_reach(const struct instance *instance, const char *path)
 	return !home || (path_is_below(path, home) && !strstr(path, "/../"));
 }
 
-/* claude's word for a conversation that is too long is that for any request that is refused, and
- * its word for a usage limit is that for any request that came too soon. */
+/* claude gives one word for every refused request (also a too long conversation) and one for every
+ * request that came too soon (also a usage limit): the text tells. */
 static const char *failure_of(struct json_object *object, const struct agent *agent,
 			      int64_t *ret_limited_until)
 {

@@ -49,7 +49,8 @@ int report_decode(struct json_object *object, const struct instance *instance,
  * first turn on. */
 bool report_is_start_of_fork(const struct instance *instance, const struct report *report);
 
-/* The id that the present attempt was given, or said first.  NULL: not known yet.  Borrowed. */
+/* The id that the present attempt was given, or said first; with BINDS_FIRST, also the one that it
+ * has switched to since.  NULL: not known yet.  Borrowed. */
 const char *report_attempt_id(const struct instance *instance);
 
 /* The path if it is absolute, else NULL. */

@@ -213,8 +213,8 @@ static bool switches_now(const struct instance *instance, const struct report *r
 	const char *known = report_attempt_id(instance);
 	if (user_switched(report) || streq(report->source, "compact"))
 		return true;
-	/* The first start of a run whose id we did not give, or whose arguments a wrapper dropped;
-	 * and what we gave. */
+	/* At the first report any id holds: we gave none, or a wrapper dropped our arguments.
+	 * Later: the attempt's own id, or one that a start announced. */
 	return !instance->run.reported || !known || is_id(known, report->session_id) ||
 	       (!(report->meaning & MEANS_START) && was_announced(instance, report->session_id));
 }
@@ -252,7 +252,7 @@ static void set_id(struct instance *instance, const struct agent *agent, const c
 	strvec_push_all(&instance->resume_argv, &argv);
 }
 
-/* The attempt's id is the one that it was given, or that it said first.  True: it has changed. */
+/* Note the attempt's id: the one that it was given, or that it said first.  True: it has changed. */
 static bool learn_attempt_id(struct instance *instance, const struct agent *agent,
 			     const struct report *report)
 {
@@ -301,8 +301,8 @@ static bool note_reporter_later(struct run *run, const struct report *report)
 }
 
 /* The agent is up, and says what conversation it is in.  True: the manifest must be saved.  The
- * order matters: resume_note_reported() looks at the attempt's id, and note_reporter() ends its
- * first report. */
+ * order matters: resume_note_reported() looks at the attempt's id, and note_reporter() sets
+ * run.reported, after which no report is the first one. */
 static bool take_id(struct instance *instance, const struct agent *agent,
 		    const struct report *report)
 {
@@ -433,7 +433,8 @@ struct incoming {
 	struct report_news *news;
 };
 
-/* The report as this instance sees it, without whose conversation it names: 0, or REPORT_FOREIGN. */
+/* Decode the report for this instance, and ask whether it is the present run's own.  *ret lacks
+ * only `owned`.  REPORT_FOREIGN: it is not. */
 static int judge_report(const struct incoming *incoming, const struct instance *instance,
 			struct report *ret, struct error *err)
 {
@@ -447,7 +448,8 @@ static int judge_report(const struct incoming *incoming, const struct instance *
 	if (deck_agent(incoming->deck, instance->agent, &agent, err) < 0 ||
 	    report_decode(incoming->object, instance, agent, ret, err) < 0)
 		return -1;
-	/* Only this manifest, which the report changes, surely names the server. */
+	/* Looked up here, not by the caller: only the manifest that is changed surely names the
+	 * run's server. */
 	if (sender.run)
 		sender_find_outside(&sender, &instance->run);
 	ret->relation = sender_relation(&sender, &instance->run);

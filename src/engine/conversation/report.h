@@ -5,7 +5,8 @@
  * agent's entry.
  *
  * A report counts only if it is the present run's own:
- *   - it carries the run's token (ENV_TOKEN in the hook's environment);
+ *   - it carries the run's token (ENV_TOKEN in the hook's environment), or comes out of the run's
+ *     container (sender.run);
  *   - the agent of the run is what runs now, not the shell at the end of the ladder;
  *   - it is not a late word of an attempt that failed before this one;
  *   - where events bind the first id (BINDS_FIRST), it names no other conversation than the run's,
@@ -17,8 +18,8 @@
  * which inherited our environment.
  *
  * A report may move the conversation's id: the user may have cleared the agent, or picked another
- * conversation inside.  It never does so at an agent's end.  An agent that runs below the session's
- * own is another one, whatever it reports of other conversations; the session's own agent may begin
+ * conversation inside.  It never does so at an agent's end.  What a nested agent
+ * (SENDER_NESTED) reports of another conversation is ignored.  The session's own agent may begin
  * one without saying why (it has executed itself in place), and moves to it with its first turn.
  */
 #pragma once
@@ -51,13 +52,15 @@ struct report_parcel {
 	const char *text;
 	size_t length;
 };
-/* What the agent did before the report, and what it does now; the same if the report did not change
- * that. */
+/* What the agent did before the report, and what it does now.  Both are ACTIVITY_UNKNOWN if the
+ * report was not taken, means nothing, or is an end. */
 struct report_news {
 	enum instance_activity before, now;
 	int64_t since_us; /* it does so; since the Epoch */
 };
-/* Take one report.  ERROR_CORRUPT: the text is not a report.  *ret_news is set in any case. */
+/* Take one report.  REPORT_FOREIGN.  ERROR_CORRUPT: the text is not a report.  ERROR_BUSY: the
+ * session is locked.  After an error the activity file may be written, and the manifest not: the
+ * next report makes up for it.  *ret_news is set in any case. */
 int report_take(const struct report_parcel *parcel, struct report_news *ret_news,
 		struct error *err);
 

@@ -42,7 +42,7 @@ static void list_files(const struct instance *instance, const struct agent *agen
 	}
 }
 
-/* Is it so in the first of these files that has the member?  Then the path, borrowed. */
+/* The first of these files that has the member, if it meets the condition there.  Borrowed. */
 static const char *find_in(const struct strvec *paths, const char *condition)
 {
 	cleanup_free char *member = xstrndup(condition, strcspn(condition, "="));

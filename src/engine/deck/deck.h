@@ -77,7 +77,7 @@ struct deck {
 	char *bus_why;       /* why there is no bus */
 };
 
-/* Find paths, read config.toml, choose the profile (profile, else AGENTDECK_PROFILE, else
+/* Find paths, read config.toml, choose the profile (profile, else deck_env_profile(), else
  * "default") and open the log below the state directory.  component names the command in the
  * log.  A copy of a valid config.toml is kept in the state directory. */
 int deck_open(const char *profile, const char *component, struct deck *ret, struct error *err);
@@ -98,7 +98,8 @@ enum { DECK_CONFIG_MAX = 1 << 20 };
 /* The user's config.toml as it is, valid or not.  DECK_NO_CONFIG: there is none. */
 enum { DECK_NO_CONFIG = 1 };
 int deck_read_config(const struct deck *deck, struct strbuf *ret, struct error *err);
-/* The text of the configuration in use; empty for the defaults. */
+/* The text of the configuration: config.toml as it is now, if it was valid when the deck was
+ * opened, else the kept copy; empty for the defaults. */
 void deck_config_text(const struct deck *deck, struct strbuf *ret);
 void deck_close(struct deck *deck);
 #define cleanup_deck CLEANUP(deck_close)
@@ -132,8 +133,9 @@ int deck_remove_profile(const struct deck *deck, const char *name, struct error 
 /* Opening a deck does this.  Call it again when the state directory has become private since. */
 void deck_open_log(struct deck *deck, const char *component);
 
-/* Whether a main program holds this host.  Its runs need neither a user manager nor a login: they
- * are its own, and end with it.  Call it again after the record has changed. */
+/* Join the main program of this host if there is one: take its run directory and socket, and turn
+ * scopes, lingering and the supervisor off, since its runs need neither a user manager nor a login.
+ * False: there is none.  Call it again after the record has changed. */
 bool deck_join_main(struct deck *deck);
 /* ERROR_BUSY: the state directory is another incarnation's by now, or that of a host that this
  * process is not on.  Ask it under the lock of a session, before that is changed. */
@@ -174,6 +176,6 @@ char *deck_config_home(const struct deck *deck, const struct agent *agent) MUST_
 char *deck_default_home(const struct deck *deck, const struct agent *agent) MUST_USE;
 
 /* SSH_AUTH_SOCK of panes is a link of ours, <runtime>/ssh-auth.sock (and in the direct
- * directory). Point it at this login's agent, if this login has one that is alive and is not the
- * link itself. */
+ * directory). Point it at this login's agent, if this login has one: a socket of ours that is
+ * not the link itself. */
 void deck_refresh_ssh_agent(const struct deck *deck);

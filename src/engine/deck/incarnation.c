@@ -53,7 +53,7 @@ static bool is_beat(const char *name)
 	return starts_with(name, BEAT_PREFIX) && ends_with(name, BEAT_SUFFIX);
 }
 
-/* Always as long, so that it can be written in its place. */
+/* The text has a fixed length, so that it can be overwritten in place. */
 static void print_beat(int64_t beat, char ret[BEAT_SIZE])
 {
 	if (beat == INCARNATION_OVER)

@@ -25,7 +25,7 @@ struct stages {
 	int64_t begun_ms, since_ms, ms[STAGE_COUNT];
 };
 
-const char *stage_name(enum stage stage)
+static const char *stage_name(enum stage stage)
 {
 	static const char *const names[STAGE_COUNT] = {
 		[STAGE_IDENTITY] = "identity",

@@ -25,8 +25,6 @@ enum stage {
 	STAGE_WINDOW,
 	STAGE_COUNT
 };
-/* "image".  Static. */
-const char *stage_name(enum stage stage);
 
 enum { STAGES_KEPT = 50 };
 

@@ -90,8 +90,8 @@ static int check_not_late(struct arrival *arrival, const struct move *move, stru
 	return move->state == MOVE_MOVED ? 0 : once_refuse(arrival->deck, id, err);
 }
 
-/* Note whether the session had a tree here before.  Such a tree may have work that exists nowhere
- * else, so no arriving tree replaces it. */
+/* Note that the session was here before.  Then it may have a tree here, with work that exists
+ * nowhere else, so no arriving tree replaces it. */
 static int check_tree(const struct arrival *arrival, struct error *err)
 {
 	struct move *move = &arrival->operation.instance->move;
@@ -104,7 +104,7 @@ static int check_tree(const struct arrival *arrival, struct error *err)
 		       : 0;
 }
 
-/* Meanwhile the tree may be a mixture of two, so the session is arriving first. */
+/* While it is unpacked the tree may be a mixture of two, so MOVE_ARRIVING is saved first. */
 static int bring_tree(struct arrival *arrival, struct error *err)
 {
 	struct operation *operation = &arrival->operation;
@@ -170,7 +170,7 @@ static int settle_in_tree(struct arrival *arrival, struct error *err)
 	return entry_settle(arrival->deck, arrival->file, &arrival->order, entry, err);
 }
 
-/* The session exists before its conversation does, so that no other one can be made of that. */
+/* The session is made before its conversation, so that no discovery gives that to another one. */
 static int make_new(struct arrival *arrival, struct error *err)
 {
 	struct entry *entry = &arrival->entry;
@@ -256,8 +256,12 @@ static int bring_conversation(struct arrival *arrival, struct error *err)
 	return is_there ? 0 : entry_plant(arrival->deck, arrival->file, entry, err);
 }
 
-/* Refused?  Then continue_existing() or make_new(), after which MOVE_ARRIVING is on disk; the ids;
- * the conversation; refused meanwhile?  Then MOVE_READY. */
+/*   1. refuse a move that was given up
+ *   2. continue_existing() or make_new(): MOVE_ARRIVING is on disk
+ *   3. the ids
+ *   4. the files of the conversation
+ *   5. refuse again
+ *   6. MOVE_READY */
 int arrive_session(struct deck *deck, const struct unpack_file *file,
 		   const struct unpack_order *order, struct instance **ret, struct error *err)
 {
@@ -327,7 +331,7 @@ static int check_leaves(struct operation *operation, struct error *err)
 	return operation_find_agent(operation, err) < 0 ? -1 : pack_check(operation, err);
 }
 
-/* Else the supervisor would start the session as soon as it may. */
+/* The supervisor would start a session that should run when it comes back. */
 static int note_it_is_stopped(struct operation *operation, struct error *err)
 {
 	return operation->instance->desired != DESIRED_RUNNING

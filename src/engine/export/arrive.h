@@ -14,8 +14,10 @@
 /* The session order->session out of a file on its way in, with order->move: MOVE_ARRIVING, and
  * MOVE_READY when the whole of it is on disk.  It has the id that it had.  One that left this host
  * continues where it was: in its own directory, with its own title.  ERROR_EXISTS: another session
- * has its id or its conversation.  Other errors as of unpack_session().  After an error it is as
- * before, or MOVE_ARRIVING: it cannot be started.  *ret is the caller's. */
+ * has its id or its conversation, an agent here has that open, or a tree of it may be here already.
+ * ERROR_INVALID: the file has another session, or the move is late or was given up.  Other errors
+ * as of unpack_session().  After an error it is as before, or MOVE_ARRIVING: it cannot be started.
+ * *ret is the caller's. */
 int arrive_session(struct deck *deck, const struct unpack_file *file,
 		   const struct unpack_order *order, struct instance **ret, struct error *err);
 
@@ -25,8 +27,9 @@ struct move_order {
 	const char *id;   /* of the move */
 	const char *host; /* of MOVE_STEP_LEAVE: where it goes */
 };
-/* Do one step.  *ret: what it is then; MOVE_NONE after MOVE_STEP_DROP: it is gone, unless it was
- * here before.  ERROR_INVALID: the step may not be done now; also for MOVE_STEP_LEAVE of a session
- * that runs, lives in a container, or has a conversation that cannot be packed. */
+/* Do one step.  *ret: what it is then; after MOVE_STEP_DROP MOVE_NONE (it is gone), or
+ * MOVE_MOVED where it was here before.  ERROR_INVALID: the step may not be done now; also for
+ * MOVE_STEP_LEAVE of a session that runs, lives in a container, or has a conversation that cannot
+ * be packed. */
 int move_session(struct deck *deck, const struct move_order *order, enum move_state *ret,
 		 struct error *err);

@@ -104,7 +104,7 @@ static void note(const struct way_files *files, const char *what, const char *te
 	(void)fs_replace(files->directory, name, text, strlen(text), FS_VOLATILE, NULL);
 }
 
-/* Its text, the caller's, and when it was written; NULL: there is none. */
+/* A note about the host, which the caller frees, and its time.  NULL: there is none. */
 static char *noted(const struct deck *deck, const struct remote *remote, const char *what,
 		   size_t max, int64_t *ret_at_us)
 {

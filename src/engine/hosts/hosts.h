@@ -91,7 +91,7 @@ int hosts_ask_once(struct deck *deck, const struct remote *remote, const char *o
 struct hosts_order {
 	const struct remote *remote;
 	const struct strvec *words; /* behind "agentdeck" */
-	const char *once;           /* its id; NULL: way->is_sure, or nobody asks how it ended */
+	const char *once;           /* its id; NULL: way->is_sure, or its end is not asked for */
 	bool is_terminal;           /* else they are pipes */
 	bool has_answered; /* hosts_check_machine() was satisfied just now, and is not asked */
 };

@@ -143,7 +143,7 @@ static bool has_id(const struct json_object *ids, const char *session_id)
 	return json_object_object_get_ex(ids, key, NULL);
 }
 
-/* All conversations that rows name, also those that sessions have. */
+/* Note every conversation that a row names, also those that sessions have. */
 static void list_named(struct gathering *gathering)
 {
 	for (size_t i = 0; i < gathering->rows->count; i++) {
@@ -172,8 +172,8 @@ static const char *owner_of(const struct gathering *gathering, const struct shel
 	return NULL;
 }
 
-/* The newest one of its directory that no other row names.  A session's comes last, where the only
- * one counts, so that the plan can say whose it is. */
+/* Guess the newest conversation of the directory that no row names.  That of a session comes last,
+ * so that the plan can say whose it is where it is the only one. */
 static void guess(struct gathering *gathering, struct shelved *shelved, struct import_row *row)
 {
 	const char *best = NULL, *owned = NULL;

@@ -210,7 +210,7 @@ int import_apply(struct deck *deck, const struct import_look *look, struct insta
 
 /* ---- taking over ------------------------------------------------------------------------------ */
 
-const struct adopt_find *import_find(const struct import_look *look, size_t index)
+static const struct adopt_find *import_find(const struct import_look *look, size_t index)
 {
 	return &look->finds.finds[look->plan.steps[index].row->facts.find];
 }

@@ -66,8 +66,6 @@ int import_apply(struct deck *deck, const struct import_look *look, struct insta
  * says that the process has ended.  *ret is the caller's. */
 int import_adopt(struct deck *deck, const struct import_look *look, size_t index,
 		 struct instance **ret, struct error *err);
-/* The row's process.  Borrowed. */
-const struct adopt_find *import_find(const struct import_look *look, size_t index);
 
 /* Show or remove the hooks of the source, which it must have: see foreign_visit_hooks(). */
 void import_visit_hooks(struct deck *deck, const struct import_order *order,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The image that a role was built to last, and what it was built from: beside its trust, in
- * roles.json.  An image's own labels do not count for this, since whoever builds one can write
+ * roles.json.  An image's own labels do not count for this, since the builder of one can write
  * them.
  */
 #pragma once

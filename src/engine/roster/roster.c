@@ -192,7 +192,7 @@ static void watch_memory(struct member *member, const struct place_run *run)
 	run_watch_memory(&member->watch, member->entry.control_group);
 }
 
-/* Watch what is there of the run that is in its row, before anybody looks at it: what happens in
+/* Watch what is there of the run that is in its row, before its state is read: what happens in
  * between is then told twice, and not missed. */
 static int watch(struct member *member, struct error *err)
 {
@@ -240,14 +240,15 @@ static void plan_look(struct member *member, int64_t at_ms)
 		member->look_at_ms = wanted;
 }
 
-/* The window of a run without one of its own is the run's. */
+/* The process on whose terminal the agent is shown: the window's server of a run in a container,
+ * else the pane. */
 static const struct process_id *shown_by(const struct store_row *row)
 {
 	return row->run.window.pid ? &row->run.window : &row->run.pane;
 }
 
-/* Follow what the agent prints. reported: what it does has changed without that. */
-static void watch_terminal(struct member *member, bool reported)
+/* Follow what the agent prints.  has_changed: what it does has changed without that. */
+static void watch_terminal(struct member *member, bool has_changed)
 {
 	struct roster *roster = member->roster;
 	const struct store_row *row = &member->entry.row;
@@ -259,9 +260,9 @@ static void watch_terminal(struct member *member, bool reported)
 		member->terminal_of = now;
 		member->look_at_ms = INT64_MAX;
 		arm(member);
-		reported = true;
+		has_changed = true;
 	}
-	if (member->terminal && reported)
+	if (member->terminal && has_changed)
 		plan_look(member, clock_ms() + activity_young_ms(row));
 }
 
@@ -291,8 +292,8 @@ static void plan_nudge(struct member *member)
 	if (!is_between) {
 		member->nudge_at_ms = INT64_MAX;
 	} else if (member->nudge_at_ms == INT64_MAX) {
-		/* tmux hears of the end at the same moment as we do.  One who looks once comes
-		 * later. */
+		/* tmux hears of the end at the same moment as we do.  A reader without a
+		 * loop comes later, and nudges at once. */
 		member->nudges = 0;
 		member->nudge_at_ms = clock_ms() + (member->roster->loop ? NUDGE_MS : 0);
 	}
@@ -649,7 +650,8 @@ static bool look_at_screens(struct roster *roster)
 		if (member->look_at_ms > now)
 			continue;
 		found = true;
-		/* One who looks once shows the rest as old. */
+		/* A reader without a loop has ROSTER_PATIENCE_MS.  The other screens stay marked
+		 * old. */
 		if (roster->loop || roster->looks == ROSTER_LOOKS ||
 		    clock_ms() - now < ROSTER_PATIENCE_MS)
 			look_at_screen(member);

@@ -7,7 +7,7 @@
  * or an agent ends, because a process that is killed writes nothing down.  So nothing else has to
  * run, and nothing is polled, with two exceptions that last only as long as their cause:
  *
- *   a tmux server that did not answer               once a second, if the reader looks at screens
+ *   a tmux server that did not answer               once a second, with ROSTER_LOOKS(_IF_OLD)
  *   a tmux server that may have missed the end of   it is made to look after 100 ms, then more and
  *   its agent (agentdeck-watch says how)            more seldom, at last every 51 s
  *

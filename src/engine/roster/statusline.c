@@ -75,8 +75,8 @@ static bool is_meant(const struct store_row *row, const char *only)
 	return (!only || streq(row->base, only)) && shown_now(row);
 }
 
-/* Show it in all terminals, or only in those of one session (NULL: all), unless it is what *last
- * says that was shown.  False: it is, or no terminal is attached. */
+/* Show the line in one session's terminals (NULL: in all) if it differs from *last.  False: nothing
+ * was shown. */
 static bool show_changes(struct store *store, const char *only, struct strbuf *last)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };

@@ -262,9 +262,9 @@ static struct json_object *list_ids(const struct store_rows *rows)
 	return ids;
 }
 
-/* The id that the wish has, or a new one, none of these; it is one of them then. */
-static int settle_name(const struct lifecycle_new *wish, struct json_object *ids,
-		       struct instance *instance, struct error *err)
+/* Take the id of the wish, or a new one that is not in ids, and add it to ids. */
+static int choose_session_id(const struct lifecycle_new *wish, struct json_object *ids,
+			     struct instance *instance, struct error *err)
 {
 	replace_string(&instance->id, wish->id);
 	if (wish->id && json_object_object_get_ex(ids, wish->id, NULL))
@@ -301,9 +301,9 @@ static int check_launch(const struct instance *instance, const struct recipe *re
 			 shown, shown);
 }
 
-/* The conversation that it begins with, if its agent would not find that from there. */
-static int settle_carry(const struct lifecycle_new *wish, const struct agent *agent,
-			struct instance *instance, struct carry *ret, struct error *err)
+/* Find the conversation to begin with, where the agent would not find it from the new place. */
+static int find_carry(const struct lifecycle_new *wish, const struct agent *agent,
+		      struct instance *instance, struct carry *ret, struct error *err)
 {
 	const char *id = wish->forked_from ? wish->forked_from : instance->conversation.session_id;
 	const bool is_elsewhere = wish->container || wish->like ||
@@ -376,9 +376,8 @@ static int make_tree(struct deck *deck, struct instance **instance, struct error
 	if (!(*instance)->workspace)
 		return 0;
 	stages_enter(deck, STAGE_WORKSPACE);
-	if (operation_open(deck, (*instance)->base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
-		return -1;
-	if (tree_ensure(deck, operation.lock, operation.instance, err) < 0) {
+	if (operation_open(deck, (*instance)->base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    tree_ensure(deck, operation.lock, operation.instance, err) < 0) {
 		operation_close(&operation);
 		(void)lifecycle_withdraw(deck, (*instance)->base, NULL);
 		return -1;
@@ -458,7 +457,7 @@ static void drop_built(const struct recipe **recipe)
 		container_drop(*recipe);
 }
 
-/* A wish on its way: everything that needs no lock. */
+/* A wish, as far as it can be checked without a lock. */
 struct prepared {
 	struct instance *instance;
 	const struct agent *agent;
@@ -529,13 +528,13 @@ static int prepare(struct deck *deck, const struct lifecycle_new *wish, struct p
 	    lifecycle_build_argv(wish, ret->agent, &instance->argv, err) < 0)
 		return -1;
 	fill_in(deck, wish, ret->agent, instance);
-	/* A copy of the words of an agent that runs, and is what it is. */
+	/* gives_no_id: these are the words of an agent that runs already, also of a one-shot one. */
 	if (!wish->gives_no_id && check_kind(deck, ret->agent, instance, err) < 0)
 		return -1;
 	if (settle_id(wish, ret->agent, instance, err) < 0 ||
 	    check_tree(wish, ret->agent, instance, err) < 0 ||
 	    settle_latest(wish, ret->agent, instance, err) < 0 ||
-	    settle_carry(wish, ret->agent, instance, &ret->carry, err) < 0 ||
+	    find_carry(wish, ret->agent, instance, &ret->carry, err) < 0 ||
 	    settle_container(deck, wish, instance, &ret->container, err) < 0)
 		return -1;
 	settle_copy(wish, ret->agent, instance);
@@ -601,7 +600,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *asked, struct i
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	ids = list_ids(&rows);
-	if (settle_name(wish, ids, instance, err) < 0)
+	if (choose_session_id(wish, ids, instance, err) < 0)
 		return -1;
 	if (wish->tree && tree_plan(deck, wish->tree, instance, err) < 0)
 		return -1;
@@ -745,7 +744,7 @@ static int put_each(struct deck *deck, struct batch *batch, struct error *err)
 		return -1;
 	ids = list_ids(&rows);
 	for (size_t i = 0; i < batch->count; i++)
-		if (settle_name(&batch->wishes[i], ids, batch->prepared[i].instance, err) < 0)
+		if (choose_session_id(&batch->wishes[i], ids, batch->prepared[i].instance, err) < 0)
 			return -1;
 	return put_all(deck, lock, batch, err);
 }

@@ -26,7 +26,8 @@ struct lifecycle_new {
 	enum end_policy end_policy;
 	const char *sleep_after; /* as that of an instance, or NULL */
 	struct limits limits;
-	const struct container_order *container; /* NULL: it lives on this host.  Borrowed */
+	/* NULL: it lives on this host, unless `like` is set.  Borrowed */
+	const struct container_order *container;
 	/* A session with a container, whose recipe it has; the conversation to begin with is in the
 	 * home of that one.  NULL: none.  Borrowed */
 	const struct instance *like;
@@ -57,7 +58,8 @@ int lifecycle_build_argv(const struct lifecycle_new *wish, const struct agent *a
 			 struct strvec *ret, struct error *err);
 
 /* Make an instance, and its tree if it is to have one; nothing is started.  *ret is the caller's.
- * ERROR_EXISTS: the title is taken. */
+ * ERROR_EXISTS: the title is taken, or another session has its id or its conversation.  An instance
+ * whose tree cannot be made is withdrawn. */
 int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
 		  struct error *err);
 

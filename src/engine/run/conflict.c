@@ -93,7 +93,7 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 	return 0;
 }
 
-/* Does it run, so that a start leaves it alone? */
+/* Does the session run already?  Then a start leaves it alone. */
 static bool is_up(const struct instance *instance)
 {
 	const struct place_run run = place_run_of(instance);

@@ -178,7 +178,7 @@ int lifecycle_rest(struct deck *deck, const char *base, struct error *err)
 	return operation_save(&operation, err);
 }
 
-/* While its session is there, so that who cannot remove it can try again. */
+/* Remove the hint before the session, so that a removal that fails can be repeated. */
 static int forget_hint(struct deck *deck, const char *id, struct error *err)
 {
 	cleanup_free char *sidecar = xasprintf("hooks/%s.sid", id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What agents have made in their trees: looked at when somebody asks, and when an agent ends.  What
+ * What agents have made in their trees: looked at on demand, and when an agent ends.  What
  * was seen is kept in the manifest, so that a list knows it at no cost.
  */
 #pragma once

@@ -242,8 +242,8 @@ static enum box_holds holds(const struct sending *sending, char **ret_before)
 	if (sending->paragraphs && box_same_text(sending->paragraphs, text))
 		return BOX_TEXT;
 	const enum box_holds whole = box_compare(agent, sending->box, text, ret_before);
-	/* The mode need not be shown by the mark: behind another text, its first character is one
-	 * like the others. */
+	/* Behind another text the first character of ours opens no mode, and is shown as text.
+	 * Else the box shows the text without it. */
 	return !sending->raw || whole == BOX_BEHIND || whole == BOX_TEXT
 		       ? whole
 		       : box_compare(agent, sending->box, sending->shown, ret_before);
@@ -384,7 +384,7 @@ static bool check_box(struct sending *sending)
 	return true;
 }
 
-/* Without --wait, an unreadable transcript only proves nothing. */
+/* Unless needs_reply, an unreadable transcript only proves nothing. */
 static bool mark(struct sending *sending)
 {
 	cleanup_error struct error why = { 0 };
@@ -463,7 +463,7 @@ static bool transcript_proves(struct sending *sending)
 			     &sending->seen, sending->request->text);
 }
 
-static bool is_proven(struct sending *sending)
+static bool find_proof(struct sending *sending)
 {
 	if (sending->proven_ms || prompts_now(sending) > sending->prompts)
 		return true;
@@ -477,12 +477,12 @@ static bool is_proven(struct sending *sending)
 	return !will_report && look(sending) && screen_proves(sending);
 }
 
-/* The message was taken, and must not stay in the box: the next text would be added to it, and both
- * sent.  A slow agent may take a text and keep it in its box as well (claude 2.1.197); then it is
- * deleted there. */
-static bool is_over(struct sending *sending)
+/* If the message was taken, see that it does not stay in the box: the next text would be added to
+ * it, and both sent.  A slow agent may take a text and keep it in its box as well (claude 2.1.197);
+ * after KEPT_MS it is deleted there.  True: nothing is left to do. */
+static bool finish_if_taken(struct sending *sending)
 {
-	if (!is_proven(sending))
+	if (!find_proof(sending))
 		return false;
 	const int64_t now = clock_ms();
 	if (!sending->proven_ms)
@@ -511,13 +511,14 @@ static bool wait_proof(struct sending *sending, int64_t deadline_ms)
 {
 	for (;;) {
 		if (!recipient_refresh(&sending->to) || sending->to.has_ended) {
-			/* The user of a queued message has not seen the agent end. */
-			bool asked = sending->is_command ||
-				     (!sending->to.has_reported && !sending->request->begin);
-			return decide(sending, asked ? DELIVERY_SUBMITTED : DELIVERY_UNVERIFIED,
-				      asked ? NULL : "the agent ended");
+			/* No user watched the end of a queued message (begin): it proves nothing. */
+			bool ended_as_meant = sending->is_command || (!sending->to.has_reported &&
+								      !sending->request->begin);
+			return decide(sending,
+				      ended_as_meant ? DELIVERY_SUBMITTED : DELIVERY_UNVERIFIED,
+				      ended_as_meant ? NULL : "the agent ended");
 		}
-		if (is_over(sending))
+		if (finish_if_taken(sending))
 			return decide(sending, DELIVERY_SUBMITTED, NULL);
 		int64_t now = clock_ms();
 		if (now >= deadline_ms)

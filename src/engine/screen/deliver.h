@@ -8,8 +8,8 @@
  * or, for an agent that does not report, its input box.  Where the box is known (has_box in the
  * registry) nothing is typed without seeing it empty.  The submit key is pressed only while it
  * holds exactly our text: behind a text that the user has typed meanwhile, ours is taken out again.
- * A delivery is over when the box holds the text no more.  Senders are served in the order of their
- * calls.
+ * A delivery that is proven waits until a known box no longer holds the text, or the time is over.
+ * Senders are served in the order of their calls.
  */
 #pragma once
 
@@ -17,7 +17,9 @@
 #include "engine/screen/said.h"
 
 enum delivery {
-	DELIVERY_SUBMITTED,  /* proven */
+	/* proven; or the agent ended after a command, or after a text where it reports nothing and
+	 * a user watched */
+	DELIVERY_SUBMITTED,
 	DELIVERY_TYPED,      /* the text is in the input box and was not taken */
 	DELIVERY_UNVERIFIED, /* it was pasted and submitted, and nothing proves that it was taken */
 	DELIVERY_NOT_READY,  /* nothing was sent: the agent was not ready, or asks something */
@@ -34,8 +36,8 @@ struct delivery_request {
 	const char *text; /* display_clean() */
 	size_t length;
 	int64_t timeout_ms;
-	/* false: give up at once when the agent is not ready, is in the middle of a turn, or when
-	 * another is sending to it. */
+	/* false: give up soon (READY_IMPATIENT_MS) when the agent is not ready, is in the middle of
+	 * a turn, or when another is sending to it. */
 	bool wait;
 	bool replace_draft; /* what is in the input box is deleted first */
 	bool needs_reply;   /* DELIVERY_NOT_READY where its transcript cannot be read */

@@ -62,7 +62,7 @@ struct supervise_decision supervise_decide(const struct supervise_facts *facts,
 	const struct instance *instance = facts->instance;
 	if (facts->is_working || facts->is_elsewhere)
 		return cause == CAUSE_NUDGED ? keep : none;
-	/* A start that could not see its agent: it may be there. */
+	/* The start did not see its agent, which may be running. */
 	if (cause == CAUSE_NUDGED)
 		return instance && facts->is_between && !instance->run.pane.pid && !is_intent(facts)
 			       ? revive

@@ -80,7 +80,7 @@ static void drop_errand(struct errand *errand)
 	errand_free(errand);
 }
 
-/* Also those of no errand: what has lost its parent is a child of this process. */
+/* Reap every child, also the orphans that this process inherits. */
 static void reap(void *context)
 {
 	struct main_program *program = context;

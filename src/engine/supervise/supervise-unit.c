@@ -85,8 +85,9 @@ static const char *command_of(const char *unit)
 	return strstr(unit, PROGRAM);
 }
 
-int supervise_dropin_text(const char *unit, const char *program, const struct strvec *environment,
-			  char **ret, struct error *err)
+/* The settings of the unit as a drop-in.  program NULL: the unit already starts it. */
+static int supervise_dropin_text(const char *unit, const char *program,
+				 const struct strvec *environment, char **ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	strbuf_adds(&text, MARK MARK_END "[Service]\n");

@@ -69,6 +69,3 @@ extern const char supervise_unit_template[], supervise_socket_template[],
  * ERROR_INVALID: one of them is not UTF-8, which the user manager demands.  *ret is the caller's. */
 int supervise_unit_text(const char *unit, const char *program, const struct strvec *environment,
 			char **ret, struct error *err);
-/* The settings of the unit as a drop-in.  program NULL: the unit already starts it. */
-int supervise_dropin_text(const char *unit, const char *program, const struct strvec *environment,
-			  char **ret, struct error *err);

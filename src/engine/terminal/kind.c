@@ -29,7 +29,8 @@ static bool is_in_own(const char *name)
 	return (!is_empty(own) && is_in(own, name)) || (!is_empty(home) && is_in(usual, name));
 }
 
-bool terminal_knows_kind(const char *name)
+/* Has this machine a description of this kind, where ncurses looks for one? */
+static bool terminal_knows_kind(const char *name)
 {
 	static const char *const usual[] = { "/etc/terminfo", "/lib/terminfo",
 					     "/usr/share/terminfo", "/usr/lib/terminfo",

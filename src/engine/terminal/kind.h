@@ -9,9 +9,6 @@
 
 #include <stdbool.h>
 
-/* Has this machine a description of this kind, where ncurses looks for one? */
-bool terminal_knows_kind(const char *name);
-
 /* Let TERM name a kind that this machine knows: xterm-256color in the place of an unknown one, of
  * "dumb" and of none.  Returns what to tell the user (the
  * caller frees); NULL: TERM stays. */

@@ -16,7 +16,7 @@
 
 enum { TEXT_MAX = 256, ID_TEXT = 64, KEPT_S = 30 * 24 * 60 * 60 };
 
-/* Whose terminal it is, and what that shows. */
+/* The owner of a terminal, and the session that it shows. */
 struct note {
 	struct process_id holder;
 	char id[ID_TEXT];
@@ -48,7 +48,7 @@ static bool read_note(int directory, const char *name, struct note *ret)
 	return true;
 }
 
-/* Also its tmux client, which would show the session to no one, and have its size. */
+/* End the holder and its tmux client, which would keep the session at its size. */
 static void end_holder(const struct process_id *holder, const char *name)
 {
 	cleanup_strvec struct strvec argv = { 0 };

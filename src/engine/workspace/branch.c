@@ -172,7 +172,8 @@ int branch_look(const struct deck *deck, const struct instance *instance, const 
 	return 0;
 }
 
-void branch_remember(const struct deck *deck, const struct workspace *workspace)
+/* Remember a branch that stays, and whose name no list of branches shows to be ours. */
+static void branch_remember(const struct deck *deck, const struct workspace *workspace)
 {
 	cleanup_free char *tip = NULL;
 	cleanup_strvec struct strvec words = { 0 };

@@ -39,9 +39,6 @@ enum branches_wish {
 int branch_delete(struct deck *deck, const struct instance *instance, enum branches_wish wish,
 		  struct error *err);
 
-/* Remember a branch that stays, and whose name no list of branches shows to be ours. */
-void branch_remember(const struct deck *deck, const struct workspace *workspace);
-
 /* A branch of no session, listed or removed, in any profile: "agentdeck/...", or one that is
  * remembered, and still where it was then. */
 struct branch_stray {

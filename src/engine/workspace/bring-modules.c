@@ -103,7 +103,7 @@ static int bring(const struct bring_modules *modules, const struct gitcmd_link *
 	if (check_name(store, link->name, err) < 0)
 		return error_prefix(err, "the submodule %s", link->path);
 	int r = gitcmd_fetch_link(store, from, link->commit, modules->deadline_ms, err);
-	/* Its tree does not have it either: it was not made there. */
+	/* The tree lacks the commit too, so it was not made there. */
 	if (r == GIT_ABSENT)
 		return 0;
 	if (r < 0 ||

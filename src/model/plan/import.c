@@ -300,7 +300,7 @@ static bool gives_way(const struct import_step *step, const struct import_step *
 	       (other->row->last_used_at == step->row->last_used_at && other < step);
 }
 
-/* The later one of two that want the same conversation has it. */
+/* The step to which this one gives way: of two that want one conversation, the later one has it. */
 static const struct import_step *find_rival(const struct import_plan *plan,
 					    const struct import_step *step)
 {

@@ -111,10 +111,10 @@ static size_t program_words(const struct strvec *argv)
 	return program < argv->count ? program + 1 : argv->count ? 1 : 0;
 }
 
-/* What a run wants of the user's words. */
+/* What a run takes of the user's words. */
 struct split {
-	bool own_settings; /* ours take the place of the user's: they contain them */
-	bool once;         /* what makes something is to be made */
+	bool own_settings; /* leave out the user's settings: ours contain them */
+	bool once;         /* keep the flags that make something */
 };
 
 static bool is_carried(enum word_kind kind, struct split split)
@@ -326,8 +326,8 @@ static bool is_first_launch(const struct instance *instance)
 	return instance->last_used_at == 0;
 }
 
-/* Killed before it could say anything, an agent is asked again for what it makes: in the directory
- * that it was started from it would do its work in the wrong place. */
+/* Are the words of `once` (such as -w: make a worktree) to be given again?  Also after a start that
+ * was killed before the agent said anything: else it would work outside of its worktree. */
 static bool has_not_begun(const struct resume_facts *facts)
 {
 	const struct conversation *conversation = &facts->instance->conversation;
@@ -683,7 +683,7 @@ bool resume_note_reported(const struct agent *agent, struct instance *instance,
 {
 	struct run *run = &instance->run;
 	const struct attempt *attempt = run_attempt(run);
-	/* Elsewhere another id says nothing: some agents give a resumed conversation a new one. */
+	/* For other agents a new id proves nothing: some give a resumed conversation a new one. */
 	if (!attempt || !attempt->session_id || !run->history_note ||
 	    !is_unverified(agent, instance))
 		return false;

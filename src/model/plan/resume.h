@@ -11,8 +11,8 @@
  *   B   the latest is ours      continue, but not at first; without its own home only while
  *                               no other instance of the agent has the directory
  *
- * Launch and shell always follow.  A stored id that the agent accepts is resumed whatever the
- * strategy.  For every plan:
+ * Launch follows, but for a copy and for TRANSCRIPT_ELSEWHERE; then the shell, if there is one.  A
+ * stored id that the agent accepts is resumed whatever the strategy.  For every plan:
  *
  *   - it has each rung at most once, and none behind one that gives up more;
  *   - an id is one word of an argv, and an id of a kind that the agent does not take is left out;
@@ -67,7 +67,7 @@ void resume_plan(const struct resume_facts *facts, struct run *run);
 char *resume_history_note(const struct agent *agent, const struct instance *instance) MUST_USE;
 
 /* The first report of an attempt has named its conversation: what was not verified is known now.
- * True: the note was changed.  To be called before the attempt's id is. */
+ * True: the note was changed.  Call it before the attempt's id is changed. */
 bool resume_note_reported(const struct agent *agent, struct instance *instance,
 			  const char *session_id);
 

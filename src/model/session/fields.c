@@ -331,7 +331,7 @@ static struct json_object *find_item(const struct json_object *old, size_t from,
 	return NULL;
 }
 
-/* An item that is still the same one keeps the other keys of its object. */
+/* An item that is recognised keeps the unknown keys of its object. */
 static void put_list(struct json_object *object, const struct field *field, const void *owner)
 {
 	const struct json_object *old = json_get_array(object, field->key);

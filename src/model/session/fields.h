@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The fields of a struct that is an object in JSON: one table names each field once, and reading,
- * writing, copying, comparing and freeing go by the table.
+ * writing, copying and freeing go by the table.
  *
  * Pure: no input or output here.
  */

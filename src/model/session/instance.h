@@ -46,9 +46,10 @@ enum instance_activity { ACTIVITY_UNKNOWN, ACTIVITY_BUSY, ACTIVITY_WAITING, ACTI
 /* Where the session id came from. */
 enum session_origin {
 	ORIGIN_NONE,
-	ORIGIN_MINTED,     /* we made it and gave it to the agent */
-	ORIGIN_ADOPTED,    /* the user's own arguments carried it */
-	ORIGIN_REPORTED,   /* the agent's report of this run said so */
+	ORIGIN_MINTED,  /* we made it and gave it to the agent */
+	ORIGIN_ADOPTED, /* the user's own arguments carried it */
+	/* a report, a note or the last words of the agent said so, or another session released it */
+	ORIGIN_REPORTED,
 	ORIGIN_DISCOVERED, /* found on disk when none was stored */
 };
 

@@ -28,7 +28,8 @@ bool parcel_is_path(const char *path)
 	       !(length >= 3 && streq(path + length - 3, "/.."));
 }
 
-bool parcel_is_home(const char *path)
+/* An absolute path, or "~/...". */
+static bool parcel_is_home(const char *path)
 {
 	return parcel_is_path(path + (starts_with(path, "~/") ? 1 : 0));
 }

@@ -67,8 +67,6 @@ const char *parcel_fault(const struct parcel *parcel);
 /* What "place" and the directories of a parcel may be. */
 bool parcel_is_place(const char *path);
 bool parcel_is_path(const char *path);
-/* What a home may be: such a path, or "~/...". */
-bool parcel_is_home(const char *path);
 
 /* The caller frees. */
 char *parcels_text(const struct parcels *parcels) MUST_USE;

@@ -15,7 +15,8 @@ static bool is_hex(const char *text, size_t digits)
 	return strlen(text) == digits && strspn(text, "0123456789abcdef") == digits;
 }
 
-bool origin_is_oid(const char *text)
+/* 40 lower-case hexadecimal digits? */
+static bool origin_is_oid(const char *text)
 {
 	return is_hex(text, ORIGIN_OID_SIZE - 1);
 }

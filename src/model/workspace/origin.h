@@ -54,8 +54,5 @@ void origin_add_remote(struct origin *origin, const char *name, const char *addr
 const char *origin_ref(const struct origin *origin, const char *name);
 const char *origin_remote(const struct origin *origin, const char *name);
 
-/* 40 lower-case hexadecimal digits? */
-bool origin_is_oid(const char *text);
-
 void origin_free(struct origin *origin);
 #define cleanup_origin CLEANUP(origin_free)

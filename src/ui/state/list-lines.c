@@ -314,6 +314,25 @@ static size_t characters(const char *text)
 	return count;
 }
 
+const char *marks_text(unsigned marks, char buffer[MARKS_TEXT_SIZE])
+{
+	static const struct {
+		enum mark mark;
+		const char *word;
+	} words[] = {
+		{ MARK_HELD, "held" },      { MARK_SHARED, "shared" }, { MARK_UNDECIDED, "ended" },
+		{ MARK_ELSEWHERE, "away" }, { MARK_CONTAINER, "box" }, { MARK_WORKTREE, "wt" },
+		{ MARK_CLONE, "clone" },
+	};
+	size_t length = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (marks & words[i].mark && length < MARKS_TEXT_SIZE)
+			length += (size_t)snprintf(buffer + length, MARKS_TEXT_SIZE - length,
+						   "%s%s", length ? "," : "", words[i].word);
+	buffer[length] = '\0';
+	return buffer;
+}
+
 static void measure(struct list_widths *widths, const struct item *item)
 {
 	char buffer[MARKS_TEXT_SIZE];

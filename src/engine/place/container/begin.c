@@ -9,15 +9,10 @@
 #include "engine/place/container/guest.h"
 #include "engine/place/container/nested.h"
 #include "engine/place/environment.h"
-#include "model/session/naming.h"
 
 #include <string.h>
 
-enum {
-	CAPSULE_START_MS = 20000, /* an engine under load */
-	AGENT_START_MS = 10000,
-	KEEP_SLACK_MS = 1000, /* after the probation no other attempt follows */
-};
+enum { CAPSULE_START_MS = 20000 /* an engine under load */ };
 
 int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err)
@@ -35,99 +30,20 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 
 /* ---- the agent ----------------------------------------------------------------------------- */
 
-/* What the capsule starts, and in which environment. */
-struct beginning {
-	const struct instance *instance;
-	const char *run;
-	unsigned attempt;
-	const struct strvec *argv;
-	bool is_users; /* as in struct place_command */
-	struct termsize size;
-	struct strvec environment; /* may have secrets, for an old capsule: container_wipe() */
-};
-
-static void agent_argv(const struct beginning *beginning, struct strvec *ret)
-{
-	char *program = beginning->is_users ? NULL : container_host_program(beginning->instance);
-	strvec_push_all(ret, beginning->argv);
-	if (!program)
-		return;
-	free(ret->items[0]);
-	ret->items[0] = program;
-}
-
-/* The window and the pane in it have no secrets, so the capsule gets them beforehand. */
-static int hand_secrets(struct deck *deck, const struct instance *instance, const char *run,
-			struct capsule *capsule, struct error *err)
-{
-	const struct recipe *recipe = instance->recipe;
-	const struct agent *agent;
-	struct strvec secrets = { 0 };
-	const struct capsule_secrets kept = {
-		.run = run,
-		.keep_ms = (unsigned)(deck->settings.probation_s * 1000 + KEEP_SLACK_MS),
-		.variables = &secrets,
-	};
-	if (!recipe->secret_count || !capsule_keeps_secrets(capsule))
-		return 0;
-	int r = container_resolve_secrets(recipe, &secrets, err);
-	if (r == 0 && deck_agent(deck, instance->agent, &agent, NULL) == 0)
-		container_fill_home(deck, instance, agent, &secrets);
-	if (r == 0)
-		r = capsule_keep_secrets(capsule, &kept, clock_ms() + CAPSULE_ANSWER_MS, err);
-	container_wipe(&secrets);
-	return r < 0 ? -1 : 0;
-}
-
-static int push_secrets(const struct recipe *recipe, const struct capsule *capsule,
-			struct strvec *ret, struct error *err)
-{
-	if (!capsule_keeps_secrets(capsule))
-		return container_resolve_secrets(recipe, ret, err);
-	for (size_t i = 0; i < recipe->secret_count; i++)
-		strvec_push(ret, recipe->secrets[i].name);
-	return 0;
-}
-
-static int begin_process(struct beginning *beginning, struct capsule *capsule,
-			 struct process_id *ret, struct error *err)
-{
-	cleanup_strvec struct strvec argv = { 0 };
-	struct error why = { 0 };
-	agent_argv(beginning, &argv);
-	int r = push_secrets(beginning->instance->recipe, capsule, &beginning->environment, err);
-	if (r == 0) {
-		const struct capsule_start start = {
-			.run = beginning->run,
-			.attempt = beginning->attempt,
-			.argv = &argv,
-			.environment = &beginning->environment,
-			.directory = instance_launch_directory(beginning->instance),
-			.columns = beginning->size.columns,
-			.rows = beginning->size.rows,
-		};
-		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, ret, &why);
-		if (r < 0)
-			r = reach_blame_loader(beginning->instance, err, &why);
-	}
-	container_wipe(&beginning->environment);
-	return r;
-}
-
 static int start_agent(struct deck *deck, struct instance *instance, const struct agent *agent,
 		       struct capsule *capsule, struct error *err)
 {
 	struct run *run = &instance->run;
-	struct beginning beginning = {
+	struct container_process process = {
 		.instance = instance,
 		.run = run->id,
 		.attempt = (unsigned)run->attempt,
 		.argv = &run_attempt(run)->argv,
 		.size = place_screen_size(deck, instance),
 	};
-	environment_inside(deck, instance, agent, &beginning.environment);
+	environment_inside(deck, instance, agent, &process.environment);
 	stages_enter(deck, STAGE_AGENT);
-	return begin_process(&beginning, capsule, &run->pane, err);
+	return container_begin_process(&process, capsule, &run->pane, err);
 }
 
 int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
@@ -149,41 +65,6 @@ int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct i
 	/* The agent could not begin: the pane shows that, and takes the next attempt. */
 	log_error("%s", failure.message);
 	error_clear(&failure);
-	return 0;
-}
-
-/* The run of the command is its own, so that the agent's first attempt is still to come. */
-int container_run_in(struct capsule *capsule, struct deck *deck, struct instance *instance,
-		     const struct place_command *command, struct child_result *ret,
-		     struct error *err)
-{
-	const int64_t deadline_ms = clock_ms() + command->timeout_ms;
-	cleanup_free char *run = naming_new_uuid();
-	struct beginning beginning = {
-		.instance = instance,
-		.run = run,
-		.argv = command->argv,
-		.is_users = command->is_users,
-		.size = place_screen_size(deck, instance),
-	};
-	struct process_id process;
-	struct capsule_status status;
-	environment_inside(deck, instance, command->order->agent, &beginning.environment);
-	/* The program writes to a terminal, and we read its words. */
-	strvec_push(&beginning.environment, "NO_COLOR=1");
-	strvec_push(&beginning.environment, "TERM=dumb");
-	if (hand_secrets(deck, instance, run, capsule, err) < 0 ||
-	    begin_process(&beginning, capsule, &process, err) < 0)
-		return -1;
-	struct error why = { 0 };
-	if (capsule_read_output(capsule, run, deadline_ms, &ret->output, &status, &why) < 0) {
-		if (why.code != ERROR_TIMEOUT)
-			return error_move(err, &why);
-		error_clear(&why);
-		return error_set(err, ERROR_TIMEOUT, "it did not end within %d s",
-				 command->timeout_ms / 1000);
-	}
-	ret->exit_status = status.signal ? 128 + status.signal : status.code;
 	return 0;
 }
 
@@ -459,7 +340,7 @@ static int begin(struct deck *deck, struct instance *instance, const struct plac
 	container_warn_of_secrets(deck, instance->recipe);
 	if (events_run(deck, instance, order, capsule, err) < 0)
 		return -1;
-	if (hand_secrets(deck, instance, instance->run.id, capsule, err) < 0)
+	if (container_hand_secrets(deck, instance, instance->run.id, capsule, err) < 0)
 		return -1;
 	if (instance->run.offer)
 		return 0;
@@ -542,10 +423,10 @@ static int hand_missing_secrets(struct deck *deck, const struct instance *instan
 	if (capsule_status(capsule, clock_ms() + CAPSULE_ANSWER_MS, &status, err) < 0)
 		return -1;
 	if (status.phase == CAPSULE_EMPTY)
-		return hand_secrets(deck, instance, instance->run.id, capsule, err);
+		return container_hand_secrets(deck, instance, instance->run.id, capsule, err);
 	/* Another attempt may follow, or none. */
 	if (status.phase == CAPSULE_ENDED &&
-	    hand_secrets(deck, instance, instance->run.id, capsule, &why) < 0)
+	    container_hand_secrets(deck, instance, instance->run.id, capsule, &why) < 0)
 		log_warning("%s", why.message);
 	return 0;
 }

@@ -181,6 +181,30 @@ int reach_blame_loader(const struct instance *instance, struct error *err, struc
 int reach_await_capsule(struct ladder *ladder, int64_t deadline_ms, struct capsule **ret,
 			struct error *err);
 
+/* ---- process.c ---- */
+
+/* What the capsule starts, and in which environment. */
+struct container_process {
+	const struct instance *instance;
+	const char *run;
+	unsigned attempt;
+	const struct strvec *argv;
+	bool is_users; /* as in struct place_command */
+	struct termsize size;
+	struct strvec environment; /* may have secrets, for an old capsule: container_wipe() */
+};
+
+/* The window and its pane have no secrets, so the capsule gets those of this run beforehand. */
+int container_hand_secrets(struct deck *deck, const struct instance *instance, const char *run,
+			   struct capsule *capsule, struct error *err);
+/* Start it, and wipe its environment. */
+int container_begin_process(struct container_process *process, struct capsule *capsule,
+			    struct process_id *ret, struct error *err);
+/* Run a command in a container that is up, with a run of its own. */
+int container_run_in(struct capsule *capsule, struct deck *deck, struct instance *instance,
+		     const struct place_command *command, struct child_result *ret,
+		     struct error *err);
+
 /* ---- begin.c ---- */
 
 int container_prepare(struct deck *deck, struct instance *instance, const struct place_order *order,
@@ -188,10 +212,6 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 int container_run_command(struct deck *deck, struct instance *instance,
 			  const struct place_command *command, struct child_result *ret,
 			  struct error *err);
-/* Run a command in a container that is up, with a run of its own. */
-int container_run_in(struct capsule *capsule, struct deck *deck, struct instance *instance,
-		     const struct place_command *command, struct child_result *ret,
-		     struct error *err);
 int container_launch(struct deck *deck, struct instance *instance, const struct place_order *order,
 		     struct error *err);
 int container_open_window(struct deck *deck, struct instance *instance,

@@ -109,7 +109,7 @@ static int run_command(const struct events *events, const struct recipe_command 
 	stages_enter(events->deck, STAGE_WORKSPACE);
 	const int r = container_run_in(capsule, events->deck, events->instance, &wish, &result,
 				       err);
-	/* Of one that was ended, too. */
+	/* Also the output of a command that timed out. */
 	keep_output(events, command, &result);
 	if (r < 0)
 		return error_prefix(err, "%s of the role", command->when);
@@ -155,7 +155,7 @@ static void note_event(const struct events *events, const char *key, const char 
 	json_set_int(events->note, begun, 0);
 }
 
-/* Of those of a start all run again, since the container was started again. */
+/* Warn only of commands for the container: those of a start run again. */
 static void warn_of_interrupted(const struct events *events)
 {
 	const struct recipe *recipe = events->instance->recipe;

@@ -270,7 +270,7 @@ static int refuse_full(const struct instance *owner, struct error *err)
 
 /* ---- its recipe ------------------------------------------------------------------------------ */
 
-/* What the owner's recipe says of the container, for whoever reads the guest's. */
+/* Take what the owner's recipe says of the container into the guest's. */
 static void follow(const struct instance *owner, struct recipe *recipe)
 {
 	const struct recipe *of = owner->recipe;

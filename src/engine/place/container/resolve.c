@@ -756,7 +756,8 @@ static int change_image(const char *image, struct recipe *recipe, struct error *
 	return 0;
 }
 
-/* The mount that it replaces may be anywhere in the list, and its target is free while it is. */
+/* The mount that is replaced is dropped first: its place may be anywhere in the list, and frees its
+ * target. */
 static int change_mount(const struct deck *deck, const char *id, const char *text,
 			struct recipe *recipe, struct error *err)
 {
@@ -784,7 +785,8 @@ static int check_free(const struct instance *instance, const char *why, struct e
 		       : 0;
 }
 
-/* One of its own has the same name with a way out and without. */
+/* An own network keeps its name when `internal` changes, so it cannot be replaced while a container
+ * uses it. */
 static int change_network(const char *text, struct instance *instance, struct error *err)
 {
 	return check_free(instance, "in its network", err) < 0

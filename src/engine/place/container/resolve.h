@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From what its user asks of a container to its recipe.  It is done once, when the session is made.
+ * From what its user asks of a container to its recipe: once, when the session is made.
+ * container_change() changes it later.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "engine/role/source.h"
 #include "model/session/recipe.h"
 
-/* The image for who names none. */
+/* The image where none is named. */
 #define CONTAINER_DEFAULT_REPOSITORY "agentdeck/default"
 #define CONTAINER_DEFAULT_TAG        "latest"
 #define CONTAINER_DEFAULT_IMAGE      CONTAINER_DEFAULT_REPOSITORY ":" CONTAINER_DEFAULT_TAG
@@ -75,11 +76,13 @@ void container_keep(const struct instance *instance);
 /* The instance does not come to be: the image that was built for it goes. */
 void container_drop(const struct recipe *recipe);
 
-/* Like container_resolve(), from the recipe of another session. */
+/* A copy of that session's recipe, without the mounts of its tree, with the limits of this
+ * instance. Asks no engine. */
 struct recipe *container_copy(const struct deck *deck, const struct instance *like,
 			      const struct instance *instance) MUST_USE;
 
-/* The recipe gets the limits that hold for the instance.  A container with others is made again. */
+/* The recipe gets the limits that hold for the instance.  A container with others is changed in
+ * place at its next start, or made again where its engine cannot. */
 void container_limit(const struct deck *deck, const struct instance *instance,
 		     struct recipe *recipe);
 
