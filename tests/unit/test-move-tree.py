@@ -147,6 +147,26 @@ def case_a_tree_goes_along(hosts):
     expect(hosts.run("start", "api").returncode == 0, "it does not start")
 
 
+def case_what_has_become_another_kind_goes_along(hosts):
+    """A directory of tracked files is a link or a file now, and a tracked file is a directory."""
+    repository, clone = repositories(hosts)
+    put(repository + "/other/deep", "1\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "with another directory")
+    session, tree = launch(hosts, repository)
+    shutil.rmtree(tree + "/sub")
+    os.symlink("kept", tree + "/sub")
+    shutil.rmtree(tree + "/other")
+    put(tree + "/other", "a file\n")
+    os.remove(tree + "/both")
+    put(tree + "/both/deep", "in a directory\n")
+    before = look(tree)
+    done = hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree")
+    expect(done.returncode == 0, done)
+    other = tree_there(hosts, session)
+    expect(look(other) == before and look(tree) == before, f"{look(other)} instead of {before}")
+
+
 def case_what_a_move_does_not_carry_is_refused(hosts):
     repository, clone = repositories(hosts)
     session, tree = launch(hosts, repository)

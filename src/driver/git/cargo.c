@@ -236,15 +236,38 @@ static int add_named(const struct desk *desk, const char *index, const struct st
 	return desk_run(desk, index, words, names, NULL, err);
 }
 
+/* Take the names of one list out of another; both are as git sorts them, with a NUL behind each. */
+static void leave_out(const struct strbuf *gone, struct strbuf *names)
+{
+	cleanup_strbuf struct strbuf left = { 0 };
+	const char *out = strbuf_text(gone), *out_end = out + gone->length;
+	const char *name = strbuf_text(names), *end = name + names->length;
+	for (; name < end; name += strlen(name) + 1) {
+		while (out < out_end && strcmp(out, name) < 0)
+			out += strlen(out) + 1;
+		if (out == out_end || !streq(out, name))
+			strbuf_add(&left, name, strlen(name) + 1);
+	}
+	strbuf_free(names);
+	*names = left;
+	left = (struct strbuf){ 0 };
+}
+
+/* What is gone, or is behind a link or a directory now, "add" has taken out; update-index would
+ * refuse the latter. */
 static int pack_files(const struct desk *desk, char **ret, struct error *err)
 {
-	cleanup_child_result struct child_result tracked = { 0 };
-	return desk_run(desk, "index", (const char *const[]){ "add", "--all", NULL }, NULL, NULL,
-			err) < 0 ||
-			       desk_run(desk, "staged",
-					(const char *const[]){ "ls-files", "-z", NULL }, NULL,
-					&tracked, err) < 0 ||
-			       add_named(desk, "index", &tracked.output, err) < 0
+	cleanup_child_result struct child_result tracked = { 0 }, gone = { 0 };
+	const char *const add[] = { "add", "--all", NULL }, *const list[] = { "ls-files", "-z",
+									      NULL };
+	const char *const deleted[] = { "diff-files", "-z", "--name-only", "--diff-filter=D",
+					NULL };
+	if (desk_run(desk, "index", add, NULL, NULL, err) < 0 ||
+	    desk_run(desk, "staged", list, NULL, &tracked, err) < 0 ||
+	    desk_run(desk, "staged", deleted, NULL, &gone, err) < 0)
+		return -1;
+	leave_out(&gone.output, &tracked.output);
+	return add_named(desk, "index", &tracked.output, err) < 0
 		       ? -1
 		       : write_tree(desk, "index", ret, err);
 }
