@@ -11,7 +11,7 @@
       packages = each (pkgs: {
         default = pkgs.stdenv.mkDerivation {
           pname = "agentdeck";
-          version = "0.1.0";
+          version = "0.2.0";
           src = self;
           nativeBuildInputs = with pkgs; [ autoreconfHook pkg-config makeWrapper ];
           buildInputs = with pkgs; [ curl json_c libgit2 libuuid ncurses sqlite systemd tomlplusplus ];

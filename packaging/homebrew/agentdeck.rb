@@ -4,7 +4,7 @@
 class Agentdeck < Formula
   desc "Keeps AI coding agents alive, with their conversations"
   homepage "@PACKAGE_URL@"
-  version "0.1.0"
+  version "0.2.0"
   url "@PACKAGE_URL@/releases/download/v#{version}/agentdeck-#{version}.tar.xz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license "GPL-3.0-or-later"

@@ -59,7 +59,7 @@ await_gone() {
 # The screen becomes the golden one, with "ID" for the ids of sessions.
 look() {	# NAME
 	local end=$((SECONDS + 10)) shown
-	while shown=$(screen | sed -E "s/[0-9a-f]{8}-[0-9a-f-]+/ID/g; s,$home,HOME,g; s/[[:space:]]+$//"); do
+	while shown=$(screen | sed -E "s/[0-9a-f]{8}-[0-9a-f-]+/ID/g; s,$home,HOME,g; s/(demo-agent) [0-9][^ :]*/\1 VERSION/; s/[[:space:]]+$//"); do
 		if [[ $update == --update ]]; then
 			mkdir -p "$golden" && printf '%s\n' "$shown" >"$golden/$1.txt"
 			return
