@@ -333,6 +333,22 @@ def case_attach_needs_no_room_on_the_volume(cluster):
     expect(done.returncode == 3, done)
 
 
+def case_a_pod_that_has_just_started_is_no_other_machine(cluster):
+    cluster.start()
+    cluster.settings("")
+    expect(cluster.run("host", "add", "agents", "--kubernetes").returncode == 0, "host add")
+    with open(cluster.state + "/pid", encoding="utf-8") as file:
+        [first] = children(int(file.read()))
+    inside = ["nsenter", "-t", str(first), "-m", *(["-U", "--preserve-credentials"] if USER else []), "--"]
+    for path in filter(os.path.exists, ("/etc/machine-id", "/var/lib/dbus/machine-id")):
+        subprocess.run([*inside, "mount", "--bind", "/dev/null", path], check=True)
+    record = cluster.volume + "/state/main.json"
+    os.rename(record, record + ".later")
+    cluster.refused(UNREACHABLE, "does not know who it is yet", "-H", "agents", "set", "talk", "title", "other")
+    os.rename(record + ".later", record)
+    cluster.launch()
+
+
 def case_kubernetes_says_why_a_host_is_not_there(cluster):
     def status(text, message=None, more=None):
         cluster.set("status", json.dumps({"phase": "Pending", **(more or {"conditions": [{"type": "PodScheduled", "status": "False", "message": message}]})}))

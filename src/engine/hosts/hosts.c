@@ -267,6 +267,11 @@ int hosts_check_machine(const struct remote *remote, const struct link *link, st
 	const char *found = link_hello(link)->machine_id;
 	if (!remote->machine_id || streq(or_empty(found), remote->machine_id))
 		return 0;
+	/* A Pod has no id of its own, and its main program may not have read that of the volume. */
+	if (remote->kubernetes && !found)
+		return error_set(err, ERROR_UNREACHABLE,
+				 "%s has started, and does not know who it is yet: try again",
+				 remote->name);
 	return error_set(err, ERROR_INVALID,
 			 "%s is another machine than before: its machine id is %s, and config.toml "
 			 "has %s, so that only commands that read run there; if that is right: "
