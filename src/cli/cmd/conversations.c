@@ -52,11 +52,10 @@ void conversation_look_end(struct app *app, struct conversation_look *look)
 	const struct discovery *discovery = &look->discovery;
 	conversation_look_done(look);
 	if (discovery->unread == 1)
-		deck_warn(&app->deck, "%s: what is there is left out", discovery->problem);
+		deck_warn(&app->deck, "%s: skipped", discovery->problem);
 	else if (discovery->unread)
-		deck_warn(&app->deck,
-			  "%s: what is there is left out, and so is what %zu others have",
-			  discovery->problem, discovery->unread - 1);
+		deck_warn(&app->deck, "%s: skipped, with %zu others", discovery->problem,
+			  discovery->unread - 1);
 }
 
 void conversation_look_close(struct conversation_look *look)

@@ -44,7 +44,8 @@ struct new_options {
 		TREE_OPTIONS(member.tree),                                                         \
 		{ 0, "keep", NULL, "keep everything when its agent ends by itself",                \
 		  TO_FLAG(member.keep) },                                                          \
-		{ 0, "clean", NULL, "delete everything then, unless work would be lost",           \
+		{ 0, "clean", NULL,                                                                \
+		  "when the agent exits, delete everything unless work would be lost",             \
 		  TO_FLAG(member.clean) },                                                         \
 		CONTAINER_OPTIONS(member.container), LIMIT_OPTIONS(member.limits)
 /* NOLINTEND(bugprone-macro-parentheses) */

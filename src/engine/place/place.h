@@ -37,7 +37,7 @@ struct observation {
 	bool lacks_window;              /* it is ALIVE, and open_window() is to be called */
 };
 
-/* The run is what was seen of it, in this boot. */
+/* Copy the observed processes into the run, as of this boot. */
 void place_take_seen(struct run *run, const struct observation *seen);
 
 enum observe_depth {
@@ -113,8 +113,8 @@ enum place_discard {
 enum { PLACE_HAD_NOTHING = 1 };
 enum { PLACE_CHANGED = 1 };
 
-/* The caller of a function without a deck has seen that the run is of this boot and this machine.
- * A listing can afford these: they start no child process, but for silence(). */
+/* Functions without a deck parameter may be called only for runs of this boot and machine.  A
+ * listing can afford these: they start no child process, but for silence(). */
 struct place {
 	const char *name;
 	const char *lost; /* why a run ended that no command ended, for people */
@@ -143,7 +143,7 @@ struct place {
 	/* The agent has ended, and the news of it may be lost: make the run look. */
 	void (*nudge)(const struct place_run *run);
 
-	/* Look.  Failing to look is PRESENCE_UNKNOWN, so this does not fail. */
+	/* Never fails: reports PRESENCE_UNKNOWN if the run cannot be inspected. */
 	struct observation (*observe)(struct deck *deck, const struct instance *instance,
 				      enum observe_depth depth);
 

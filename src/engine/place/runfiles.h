@@ -53,10 +53,14 @@ enum { RUNFILES_FOREIGN = 2 };
 int runfiles_restore(struct deck *deck, const struct instance *instance,
 		     const struct process_id *process, struct error *err);
 
-/* Remove the directory of this run of the instance id: what lies in it, and then itself.  It goes
- * only if its name is that of a run directory of this id, it is ours, and it bears the mark of this
- * run (one that an older version made: a token) or of one that no process is of, or there is
- * nothing in it but temporary files.  No link is followed, and directories in it stay, since we
+/* Remove the directory of this run of the instance id: what lies in it, and then itself.  Its name
+ * must be that of a run directory of this id, it must be ours, and one of these must hold:
+ *
+ *   - it bears the mark of this run (one that an older version made: a token)
+ *   - it bears the mark of a run that has no process
+ *   - only temporary files are in it
+ *
+ * No link is followed, and directories in it stay, since we
  * make none.  Not there, or NULL: 0. RUNFILES_KEPT: it is there, and is not known to be of this
  * run, or is not empty. -1: it could not be read or removed.  All of it, or what bears its mark, is
  * still there: try again. */

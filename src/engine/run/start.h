@@ -68,8 +68,8 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
  * Nothing is done to a session that has its window, or does not live. */
 int lifecycle_show(struct deck *deck, const char *base, struct error *err);
 
-/* Told once when a wait takes longer than a second: what it still waits for is the agent's report,
- * for at most this many seconds. */
+/* Called once if the wait for the agent's report exceeds one second.  most_s: how long it still
+ * lasts at most. */
 struct lifecycle_listener {
 	void (*waits)(void *context, const struct instance *instance, int64_t most_s);
 	void *context;

@@ -273,6 +273,7 @@ static void on_supervisor_end(const struct child_result *result, const struct er
 		program->pause_ms = PAUSE_MS;
 	(void)loop_add_timer(program->loop, clock_ms() + program->pause_ms, start_supervisor,
 			     program, &program->pause, NULL);
+	/* the backoff */
 	program->pause_ms = program->pause_ms * 2 < MOST_PAUSE_MS ? program->pause_ms * 2
 								  : MOST_PAUSE_MS;
 }

@@ -18,6 +18,7 @@ static void on_end(const struct child_result *result UNUSED, const struct error 
 {
 	struct supervisor *supervisor = context;
 	struct loop_source *again;
+	/* The backoff forgets earlier ends once it has run for a while. */
 	const bool is_well = clock_ms() - supervisor->answers_ms >= WHILE_MS;
 	const int64_t pause_ms = is_well ? SOON_MS
 				 : supervisor->answers_pause_ms < LATER_MS

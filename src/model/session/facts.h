@@ -47,7 +47,7 @@ enum mark {
 	MARK_SHARED = 1 << 1,    /* its conversation belongs to another session */
 	MARK_CONTAINER = 1 << 2, /* it lives in a container */
 	MARK_ELSEWHERE = 1 << 3, /* another machine runs it */
-	MARK_UNDECIDED = 1 << 4, /* its user is to say what becomes of its work */
+	MARK_UNDECIDED = 1 << 4, /* the user must decide about its work */
 	MARK_WORKTREE = 1 << 5,  /* it has its own tree: a linked work tree */
 	MARK_CLONE = 1 << 6,     /* or a repository */
 	MARK_PINNED = 1 << 7,    /* its user wants it above others */
@@ -91,7 +91,7 @@ struct facts {
 	int64_t limited_until; /* µs since the Epoch; 0: no usage limit, or its end is not known */
 	int64_t queued;        /* messages that wait until it is idle */
 	bool is_asleep;        /* stopped while it was idle: attach and send wake it */
-	bool is_undecided;     /* its user is to say what becomes of what it has left */
+	bool is_undecided;     /* the user must decide what to do with its leftovers */
 	bool asks_first;       /* there may be something to ask before it is started */
 	/* of the activity where it is known, else of the state; since the Epoch, 0: unknown */
 	int64_t since_us;

@@ -254,7 +254,8 @@ static char *words_of(const struct link_of_host *link)
 	return *text ? visible(text) : NULL;
 }
 
-/* 1 s, and twice as much each time; several hosts of one network do not come at the same moment. */
+/* The backoff: 1 s, and twice as much each time.  Hosts of one network do not come at the same
+ * moment. */
 static void retry_later(struct link_of_host *link)
 {
 	const int64_t next = link->retry_ms ? 2 * link->retry_ms : SECOND_MS;

@@ -148,7 +148,7 @@ void ui_save(struct ui *ui, struct json_object *ret);
 void ui_restore(struct ui *ui, const struct json_object *saved);
 
 /* Ask whether what was lost is to be restarted.  The program names it (lacks_lost).  The question
- * repeats the news, which it covers. */
+ * hides the status line, so it repeats that text. */
 void ui_offer_recovery(struct ui *ui);
 
 /* Be a picker: what is typed is searched, Enter chooses, Esc leaves; nothing else can be done.  The
