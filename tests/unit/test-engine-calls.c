@@ -440,10 +440,14 @@ static void the_version_is_one_that_both_speak(void **state UNUSED)
 	static const struct {
 		const char *most, *least, *used;
 	} cases[] = {
-		{ "1.41", "1.12", "1.41" }, { "1.51", "1.44", "1.41" }, /* no such engine: nothing
-									   asks for its oldest
-									   version */
-		{ "1.52", "1.40", "1.41" }, { "1.56", "1.44", "1.44" }, { "1.40", "1.12", "1.40" },
+		{ "1.41", "1.12", "1.41" },
+		{ "1.44", "1.24", "1.41" },
+		{ "1.44", "1.44", "1.44" },
+		{ "1.52", "1.40", "1.41" },
+		/* No such engine: its oldest version is not asked for. */
+		{ "1.43", "1.44", "1.41" },
+		{ "1.56", "1.44", "1.44" },
+		{ "1.40", "1.12", "1.40" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_engine struct engine *engine = NULL;

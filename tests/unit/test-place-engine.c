@@ -137,6 +137,16 @@ static void assert_state(enum container_state state)
 	assert_int_equal(seen.state, state);
 }
 
+/* podman says so while it still cleans up after the last run. */
+static void a_start_waits_until_the_address_is_free(void **state UNUSED)
+{
+	must_climb();
+	tell("/fake/set?container=%s&status=exited", BASE);
+	tell("/fake/fault?call=start&kind=taken&times=3");
+	must_climb();
+	assert_state(CONTAINER_RUNNING);
+}
+
 /* ---- elsewhere ------------------------------------------------------------------------------- */
 
 static int await(struct error *err)
@@ -544,6 +554,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_session, tear_down_session)
+		TEST(a_start_waits_until_the_address_is_free),
 		TEST(another_machine_is_refused_when_its_capsule_is_silent),
 		TEST(a_virtual_machine_is_refused_when_its_capsule_is_silent),
 		TEST(a_container_that_ended_says_its_status),

@@ -671,6 +671,27 @@ static void a_launch_that_fails_is_no_restart(void **state)
 	assert_int_equal(after->observed.restart_count, 0);
 }
 
+/* The old run shows where its conversation went: the next start reads that. */
+static void a_start_that_fails_keeps_the_old_run(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_revive_result struct revive_result result = { 0 };
+	put_killed_fake(desk);
+	cleanup_instance struct instance *before = fake_load(desk);
+	desk->deck.settings.restart.delay_s = 0;
+	fake.fails = FAKE_PREPARE;
+	assert_int_equal(
+		revive(&desk->deck, FAKE_ID,
+		       &(struct revive_order){ .cause = REVIVE_AUTOMATIC, .mode = REVIVE_REALLY },
+		       &result, NULL),
+		-1);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_string_equal(or_empty(after->run.id), before->run.id);
+	assert_int_equal(after->run.attempt_count, before->run.attempt_count);
+	assert_true(process_same(&after->run.pane, &before->run.pane));
+}
+
 /* --- listings ---------------------------------------------------------------------------------- */
 
 static struct instance *list_and_load(struct desk *desk)
@@ -883,6 +904,7 @@ int main(void)
 		FAKE_TEST(a_stop_that_was_cut_is_finished),
 		FAKE_TEST(a_restart_that_was_cut_is_finished_whatever_the_policy),
 		FAKE_TEST(a_launch_that_fails_is_no_restart),
+		FAKE_TEST(a_start_that_fails_keeps_the_old_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Docker 20.10 and podman 4 speak 1.41.  Docker 29, with 1.52, wants more, and only /version tells
- * how much. */
-enum { API_OURS = 41, API_LEAST = 40, API_TAKES_OURS = 51 };
+/* Docker 20.10 and podman 4 speak 1.41.  Docker 25, with 1.44, and later ones may want more, and
+ * only /version tells how much. */
+enum { API_OURS = 41, API_LEAST = 40, API_TAKES_OURS = 43 };
 
 const char *engine_kind_name(enum engine_kind kind)
 {
@@ -197,11 +197,14 @@ static int negotiate(struct engine *engine, const struct json_object *answer, st
 static bool is_known(struct engine *engine, const struct http_answer *ping)
 {
 	const int64_t most = minor_of(ping->api_version);
-	const char *version = strchr(or_empty(ping->server), '/');
+	const char *server = or_empty(ping->server);
+	const char *version = starts_with(server, "Docker/")   ? server + strlen("Docker/")
+			      : starts_with(server, "Libpod/") ? server + strlen("Libpod/")
+							       : NULL;
 	if (!engine_agreed(ping) || most < API_OURS || most > API_TAKES_OURS || !version)
 		return false;
 	engine->api_version = xasprintf("1.%d", API_OURS);
-	engine->version = xstrndup(version + 1, strcspn(version + 1, " "));
+	engine->version = xstrndup(version, strcspn(version, " "));
 	return true;
 }
 

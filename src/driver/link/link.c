@@ -447,12 +447,17 @@ int link_run(struct link *link, const struct link_request *request, int *ret_sta
 	send_frame(link, &frame);
 	listen_to_input(link);
 	listen_to_reader(link);
+	const int64_t deadline_ms = request->deadline_ms ? request->deadline_ms : INT64_MAX;
 	int turned = 0;
 	while (turned >= 0 && !link->lost && link->status < 0 && link->refusal.code == ERROR_NONE) {
 		const bool is_file = has_input && !link->input && has_room(link);
 		if (is_file)
 			take_input(link);
-		turned = loop_turn(link->loop, is_file ? 0 : INT64_MAX, err);
+		turned = loop_turn(link->loop, is_file ? 0 : deadline_ms, err);
+		if (turned >= 0 && link->status < 0 && clock_ms() >= deadline_ms) {
+			cancel(link);
+			replace_string(&link->lost, "it does not answer in time");
+		}
 	}
 	loop_remove(link->input);
 	loop_remove(link->reader);

@@ -38,6 +38,8 @@ struct link_request {
 	int (*on_bytes)(enum link_stream stream, const char *bytes, size_t length, void *context);
 	void *context;
 	bool needs_reader; /* cancel it when standard output is read no more */
+	/* When it is cancelled, and the link given up: ERROR_UNREACHABLE; 0: never */
+	int64_t deadline_ms;
 };
 
 /* Run a command, and wait for its exit status.  SIGINT, SIGTERM and SIGHUP cancel it unless our

@@ -58,29 +58,30 @@ static bool is_in_trash(const struct trash *trash, const char *session_id)
 	return false;
 }
 
-/* Does another instance of the profile have the id, or did it have it before a /clear?  True also
- * where one cannot be read. */
+/* Does another instance of the profile have the id, or did it have it before a /clear?  unread:
+ * what counts for one that cannot be read. */
 static bool is_owned_in(const struct owner_profile *profile, const struct instance *instance,
-			const char *session_id)
+			const char *session_id, bool unread)
 {
 	for (size_t i = 0; i < profile->rows.count; i++) {
 		const struct store_row *row = &profile->rows.rows[i];
 		cleanup_instance struct instance *other = NULL;
 		if (owner_is_self(profile, row, instance))
 			continue;
-		if (row->damage || naming_same_session_id(row->session_id, session_id))
+		if ((row->damage && unread) || naming_same_session_id(row->session_id, session_id))
 			return true;
-		if (!streq(row->owner_directory, instance_owner_directory(instance)))
+		if (row->damage || !streq(row->owner_directory, instance_owner_directory(instance)))
 			continue;
 		const int r = store_load(profile->store, row->base, &other, NULL);
-		if (r < 0 || (r == 0 && had_id(other, session_id)))
+		if (r < 0 ? unread : r == 0 && had_id(other, session_id))
 			return true;
 	}
 	return false;
 }
 
 /* Is the id another instance's, of any profile, now or earlier?  An instance may come back to its
- * own earlier ids.  True also where the sessions cannot be listed. */
+ * own earlier ids.  The run itself says the id, so one that cannot be read is no obstacle.  True
+ * also where the sessions cannot be listed. */
 static bool was_ever_anothers(struct deck *deck, const struct instance *instance,
 			      const char *session_id)
 {
@@ -88,7 +89,7 @@ static bool was_ever_anothers(struct deck *deck, const struct instance *instance
 	if (owner_list(deck, &profiles, NULL) < 0)
 		return true;
 	for (size_t i = 0; i < profiles.count; i++)
-		if (is_owned_in(&profiles.items[i], instance, session_id))
+		if (is_owned_in(&profiles.items[i], instance, session_id, false))
 			return true;
 	return false;
 }
@@ -98,7 +99,8 @@ static bool must_not_guess(const char *session_id, void *data)
 {
 	const struct ownership *ownership = data;
 	for (size_t i = 0; i < ownership->profiles.count; i++)
-		if (is_owned_in(&ownership->profiles.items[i], ownership->instance, session_id) ||
+		if (is_owned_in(&ownership->profiles.items[i], ownership->instance, session_id,
+				true) ||
 		    is_in_trash(&ownership->trash[i], session_id))
 			return true;
 	return naming_has_session_id(&ownership->instance->conversation.previous, session_id);

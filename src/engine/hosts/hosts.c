@@ -252,11 +252,19 @@ static int keep_answer(enum link_stream stream, const char *bytes, size_t length
 int hosts_ask(struct link *link, const struct strvec *words, struct json_object **ret,
 	      struct error *err)
 {
+	return hosts_ask_until(link, words, 0, ret, err);
+}
+
+int hosts_ask_until(struct link *link, const struct strvec *words, int64_t deadline_ms,
+		    struct json_object **ret, struct error *err)
+{
 	cleanup_strbuf struct strbuf answer = { 0 };
 	int status;
-	const struct link_request request = {
-		.words = words, .input = -1, .on_bytes = keep_answer, .context = &answer
-	};
+	const struct link_request request = { .words = words,
+					      .input = -1,
+					      .on_bytes = keep_answer,
+					      .context = &answer,
+					      .deadline_ms = deadline_ms };
 	return link_run(link, &request, &status, err) < 0
 		       ? -1
 		       : json_parse(strbuf_text(&answer), answer.length, "the answer", ret, err);

@@ -24,6 +24,9 @@ int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct li
  * has failed.  *ret is the caller's.  Errors as of link_run(); ERROR_CORRUPT: it printed none. */
 int hosts_ask(struct link *link, const struct strvec *words, struct json_object **ret,
 	      struct error *err);
+/* The same, but for a host that must not keep us: ERROR_UNREACHABLE at deadline_ms of clock_ms(). */
+int hosts_ask_until(struct link *link, const struct strvec *words, int64_t deadline_ms,
+		    struct json_object **ret, struct error *err);
 
 /* Since when it does not answer, as far as this machine has asked: a time of clock_wall_us(); 0: it
  * answered, or was not asked. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/hosts/kept.h"
 
+#include "base/clock.h"
 #include "engine/deck/hint.h"
 #include "model/session/instance.h"
 #include "model/session/move.h"
@@ -8,7 +9,7 @@
 
 #define NOTE "live"
 
-enum { ROWS_MOST = 5000, NOTE_MOST = 4 << 20, TITLE_MOST = 1024 };
+enum { ROWS_MOST = 5000, NOTE_MOST = 4 << 20, TITLE_MOST = 1024, ASK_MS = 10000 };
 
 /* ---- what a host tells ------------------------------------------------------------------------ */
 
@@ -162,55 +163,79 @@ static bool is_asked_for(const struct json_object *row, const struct kept_questi
 enum { KEPT_OVER = 1 };
 /* 0: the session lives there, and has the conversation.  KEPT_OVER: not any more.  -1: *err says
  * why that is not known. */
-static int ask(struct deck *deck, const struct remote *remote, const struct json_object *row,
-	       const struct kept_question *question, struct error *err)
+static int judge(const struct json_object *answer, const struct kept_question *question,
+		 struct error *err)
 {
-	cleanup_link struct link *link = NULL;
+	if (json_get_bool(answer, "success", true))
+		return is_live(answer) && is_asked_for(answer, question) ? 0 : KEPT_OVER;
+	if (streq(json_get_string(answer, "code", ""), error_code_name(ERROR_NOT_FOUND)))
+		return KEPT_OVER;
+	cleanup_free char *words = visible(json_get_string(answer, "error", "it does not say why"));
+	return error_set(err, ERROR_CHILD, "%s", words);
+}
+
+static int ask(struct link *link, const struct json_object *row,
+	       const struct kept_question *question, int64_t deadline_ms, struct error *err)
+{
 	cleanup_json struct json_object *answer = NULL;
 	cleanup_strvec struct strvec words = { 0 };
 	strvec_push_array(&words, (const char *const[]){
 					  "-H", REMOTE_HERE, "-p",
 					  json_get_string(row, "profile", ""), "session", "show",
 					  json_get_string(row, "id", ""), "--json", NULL });
-	if (hosts_open(deck, remote, &link, err) < 0 || hosts_ask(link, &words, &answer, err) < 0)
-		return -1;
-	return is_live(answer) && is_asked_for(answer, question) ? 0 : KEPT_OVER;
+	return hosts_ask_until(link, &words, deadline_ms, &answer, err) < 0
+		       ? -1
+		       : judge(answer, question, err);
 }
 
-static int check_row(struct deck *deck, const struct remote *remote, const struct json_object *row,
-		     const struct kept_question *question, struct error *err)
+static int refuse(const struct remote *remote, const struct json_object *row,
+		  const struct kept_question *question, struct error *err)
 {
-	cleanup_error struct error why = { 0 };
 	const char *profile = json_get_string(row, "profile", NULL);
 	cleanup_free char *title = visible(json_get_string(row, "title", ""));
 	cleanup_free char *there = xasprintf("%s:%s", remote->name, json_get_string(row, "id", ""));
 	cleanup_free char *hint = hint_named(streq(profile, DEFAULT_PROFILE) ? NULL : profile,
 					     there);
-	const int r = ask(deck, remote, row, question, &why);
-	if (r == KEPT_OVER)
-		return 0;
-	if (r == 0)
-		return error_set(err, ERROR_EXISTS,
-				 "conversation %s is open in session '%s' on %s: two agents on one "
-				 "conversation would split its history; attach to that one with "
-				 "agentdeck attach %s, or stop it first with agentdeck stop %s",
-				 question->session_id, title, remote->name, hint, hint);
+	return error_set(err, ERROR_EXISTS,
+			 "conversation %s is open in session '%s' on %s: two agents on one "
+			 "conversation would split its history; attach to that one with "
+			 "agentdeck attach %s, or stop it first with agentdeck stop %s",
+			 question->session_id, title, remote->name, hint, hint);
+}
+
+static void warn(struct deck *deck, const struct remote *remote, const struct json_object *row,
+		 const struct kept_question *question, const char *why)
+{
+	cleanup_free char *title = visible(json_get_string(row, "title", ""));
 	deck_warn(deck,
 		  "conversation %s was open in session '%s' on %s, and cannot be asked for now: if "
 		  "that agent still runs, stop one of the two, or the conversation will split into "
 		  "two branches; %s",
-		  question->session_id, title, remote->name, why.message);
-	return 0;
+		  question->session_id, title, remote->name, why);
 }
 
+/* One connection and one time for all rows of a host, which may tell many of them. */
 static int check_host(struct deck *deck, const struct remote *remote,
 		      const struct kept_question *question, struct error *err)
 {
 	cleanup_json struct json_object *rows = read_rows(deck, remote);
+	cleanup_link struct link *link = NULL;
+	cleanup_error struct error why = { 0 };
+	int64_t deadline_ms = 0;
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		const struct json_object *row = json_object_array_get_idx(rows, i);
-		if (is_asked_for(row, question) && check_row(deck, remote, row, question, err) < 0)
-			return -1;
+		if (!is_asked_for(row, question))
+			continue;
+		int r = link ? 0 : hosts_open(deck, remote, &link, &why);
+		deadline_ms = deadline_ms ? deadline_ms : clock_ms() + ASK_MS;
+		if (r == 0)
+			r = ask(link, row, question, deadline_ms, &why);
+		if (r == 0)
+			return refuse(remote, row, question, err);
+		if (r < 0) {
+			warn(deck, remote, row, question, why.message);
+			return 0;
+		}
 	}
 	return 0;
 }

@@ -34,6 +34,6 @@ struct kept_question {
 	const struct remote *except[2];
 };
 /* Does an agent of another host have this conversation?  Only a host that told so is asked again,
- * which takes at most its timeout.  ERROR_EXISTS: it has, by its own word now.  One that does not
- * answer makes a warning of the deck. */
+ * for 10 s after it has been reached.  Hold no lock.  ERROR_EXISTS: it has, by its own word now.
+ * One that does not answer makes a warning of the deck. */
 int kept_check(struct deck *deck, const struct kept_question *question, struct error *err);

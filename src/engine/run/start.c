@@ -278,16 +278,20 @@ static void take_terminal(struct instance *instance, const struct lifecycle_orde
 }
 
 /* Other hosts can have the conversation.  A start that its user did not ask for continues what was
- * open here. */
-static int check_hosts(const struct operation *operation, const struct lifecycle_order *order,
+ * open here.  Asked without a lock, since a host may be slow. */
+static int check_hosts(struct deck *deck, const char *base, const struct lifecycle_order *order,
 		       struct error *err)
 {
-	const struct instance *instance = operation->instance;
+	cleanup_instance struct instance *instance = NULL;
+	if (order->wish != START_RESUME || order->takes_over || !deck->settings.hosts.count)
+		return 0;
+	if (deck_load(deck, base, &instance, err) < 0)
+		return -1;
 	const struct kept_question question = { .agent = instance->agent,
 						.session_id = instance->conversation.session_id };
-	return order->wish == START_RESUME && !order->takes_over
-		       ? kept_check(operation->deck, &question, err)
-		       : 0;
+	const bool is_there = order->kind != START_AFTER_STOP &&
+			      state_is_running(instance->observed.state);
+	return is_there ? 0 : kept_check(deck, &question, err);
 }
 
 /* Up to the intent on disk.  claim is held until then. */
@@ -308,7 +312,6 @@ static int want(struct operation *operation, const struct lifecycle_order *order
 		return -1;
 	/* Where it is started is known only now. */
 	if (lifecycle_check(operation, err) < 0 ||
-	    (order->kind != START_AFTER_STOP && check_hosts(operation, order, err) < 0) ||
 	    conversation_claim(deck, instance, operation->agent, claim, err) < 0 ||
 	    plan_run(operation, fact, order, err) < 0)
 		return -1;
@@ -320,21 +323,24 @@ static int want(struct operation *operation, const struct lifecycle_order *order
 }
 
 /* What a start without its intent on disk would take of conversations is not saved later: by then
- * another session can have it. */
+ * another session can have it.  The old run stays, too: it shows where the conversation went. */
 static int claim_and_want(struct operation *operation, const struct lifecycle_order *order,
 			  struct error *err)
 {
 	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
-	struct conversation *conversation = &operation->instance->conversation;
-	struct conversation before;
-	conversation_copy(conversation, &before);
-	if (want(operation, order, &claim, err) == 0) {
-		conversation_clear(&before);
-		return 0;
+	struct instance *instance = operation->instance;
+	struct conversation conversation;
+	struct run run;
+	conversation_copy(&instance->conversation, &conversation);
+	run_copy(&instance->run, &run);
+	const int r = want(operation, order, &claim, err);
+	if (r < 0) {
+		SWAP(instance->conversation, conversation);
+		SWAP(instance->run, run);
 	}
-	conversation_clear(conversation);
-	*conversation = before;
-	return -1;
+	conversation_clear(&conversation);
+	run_clear(&run);
+	return r;
 }
 
 int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
@@ -432,11 +438,11 @@ int lifecycle_start(struct deck *deck, const char *base, const struct lifecycle_
 	cleanup_operation struct operation operation = { 0 };
 	bool already = false;
 
-	if (operation_open_settled(deck, base, &operation, err) < 0 ||
+	if (check_hosts(deck, base, order, err) < 0 ||
+	    operation_open_settled(deck, base, &operation, err) < 0 ||
 	    operation_admit(&operation, order->takes_over, err) < 0 ||
 	    lifecycle_check_move(&operation, err) < 0 ||
-	    (restart && (check_restart(&operation, order->wish, err) < 0 ||
-			 check_hosts(&operation, order, err) < 0)))
+	    (restart && check_restart(&operation, order->wish, err) < 0))
 		return -1;
 	struct instance *instance = operation.instance;
 	const bool was_archived = instance_archived_at(instance) != 0;

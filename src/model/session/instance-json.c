@@ -138,6 +138,11 @@ void attempt_clear(struct attempt *attempt)
 	fields_clear(&attempt_fields, attempt);
 }
 
+void run_copy(const struct run *run, struct run *ret)
+{
+	fields_copy(&run_fields, run, ret);
+}
+
 void run_clear(struct run *run)
 {
 	fields_clear(&run_fields, run);

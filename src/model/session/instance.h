@@ -420,6 +420,7 @@ char *instance_host(const struct instance *instance) MUST_USE;
 char *shared_conversation_text(const struct shared_conversation *shared) MUST_USE;
 /* *ret is overwritten, and the caller clears it. */
 void conversation_copy(const struct conversation *conversation, struct conversation *ret);
+void run_copy(const struct run *run, struct run *ret);
 void conversation_clear(struct conversation *conversation);
 void shared_conversation_clear(struct shared_conversation *shared);
 

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { STOP_GRACE_MS = 5000, SOCKET_MS = 3000 };
+enum { STOP_GRACE_MS = 5000, SOCKET_MS = 3000, FREED_MS = 10000, FREED_STEP_MS = 100 };
 
 void ladder_clear(struct ladder *ladder)
 {
@@ -303,11 +303,28 @@ static int create(struct ladder *ladder, struct error *err)
 		       : reach_check_files(ladder, id, err);
 }
 
+/* podman frees the address of a container that has ended in a process of its own, which may be
+ * late. */
+static int start_patiently(struct engine *engine, const char *id, struct error *err)
+{
+	const int64_t deadline_ms = clock_ms() + FREED_MS;
+	for (;;) {
+		struct error why = { 0 };
+		const int r = engine_start(engine, id, &why);
+		if (r == 0 || clock_ms() >= deadline_ms || why.code != ERROR_CHILD ||
+		    !strstr(why.message, "has been allocated to") || !strstr(why.message, id))
+			return r < 0 ? error_move(err, &why) : r;
+		error_clear(&why);
+		/* No event tells when that process has ended. */
+		clock_pause_until(clock_ms() + FREED_STEP_MS);
+	}
+}
+
 static int start(struct ladder *ladder, struct error *err)
 {
 	const char *id = ladder->instance->container_id;
 	cleanup_error struct error why = { 0 };
-	int r = engine_start(ladder->engine, id, &why);
+	int r = start_patiently(ladder->engine, id, &why);
 	if (r < 0)
 		return reach_blame(ladder, err, &why);
 	return r == ENGINE_ABSENT ? error_set(err, ERROR_NOT_FOUND,

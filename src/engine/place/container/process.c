@@ -71,7 +71,8 @@ int container_begin_process(struct container_process *process, struct capsule *c
 		};
 		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, ret, &why);
 		if (r < 0)
-			r = reach_blame_loader(process->instance, err, &why);
+			r = process->is_users ? error_move(err, &why)
+					      : reach_blame_loader(process->instance, err, &why);
 	}
 	container_wipe(&process->environment);
 	return r;

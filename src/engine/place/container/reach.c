@@ -88,9 +88,10 @@ int reach_blame_loader(const struct instance *instance, struct error *err, struc
 					    : NULL;
 	if (!loader)
 		return error_move(err, from);
+	log_info("%s", from->message);
 	error_clear(from);
 	return error_set(
-		err, ERROR_UNAVAILABLE,
+		err, ERROR_CHILD,
 		"image %s cannot run %s of this machine, which needs %s: choose an image "
 		"with the same C library (agentdeck session set %s recipe.image IMAGE), or "
 		"install the agent in an image and make a session with --program image",
