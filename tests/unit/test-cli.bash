@@ -1450,7 +1450,7 @@ case_undo_and_prune() {
 	must remove b
 	refused 2 "no removed session has .*'nosuch'" undo nosuch
 	must undo
-	refused 2 'no session has' show a
+	refused 2 '"a"; one was removed: agentdeck undo a$' show a
 	must undo a
 	[ "$(value a session_id)" = "$id" ] || fail "it came back with $(value a session_id)"
 	[ "$(value a status)" = stopped ] || fail "it came back $(value a status)"

@@ -385,7 +385,7 @@ static void without_a_manager_the_remedy_is_named(void **state)
 	assert_error(s->f, supervise_install(&s->deck, &s->f->err), ERROR_UNAVAILABLE,
 		     "agentdeck supervise");
 	assert_error(s->f, supervise_uninstall(&s->deck, &s->f->err), ERROR_UNAVAILABLE,
-		     "no user manager");
+		     "no later start enables it. Log in, and run this again");
 	cleanup_supervise_status struct supervise_status status = status_of(s);
 	assert_false(status.has_manager || status.is_installed);
 	assert_non_null(status.why);

@@ -2,6 +2,8 @@
 #include "cli/core/command.h"
 
 #include "base/nearest.h"
+#include "engine/deck/hint.h"
+#include "engine/run/undo.h"
 
 #include <limits.h>
 #include <string.h>
@@ -269,11 +271,19 @@ int app_find(struct app *app, const struct store_rows *rows, const char *target,
 	cleanup_error struct error failure = { 0 };
 	if (store_resolve(rows, target, ret, &failure) == 0)
 		return 0;
-	cleanup_free char *profile = failure.code == ERROR_NOT_FOUND ? profile_with(app, target)
-								     : NULL;
+	if (failure.code != ERROR_NOT_FOUND)
+		return error_move(err, &failure);
+	cleanup_free char *profile = profile_with(app, target);
+	cleanup_free char *shown = visible(target);
+	if (!profile && undo_can(&app->deck, target)) {
+		cleanup_free char *named = hint_named(app->deck.profile, target);
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no session has the title, the id or the directory \"%s\"; one "
+				 "was removed: agentdeck undo %s",
+				 shown, named);
+	}
 	if (!profile)
 		return error_move(err, &failure);
-	cleanup_free char *shown = visible(target);
 	return error_set(err, ERROR_NOT_FOUND,
 			 "profile %s has no session '%s', but profile %s has one: add -p %s",
 			 app->deck.profile, shown, profile, profile);

@@ -49,6 +49,14 @@ static int find(const struct trash *trash, const char *target, struct removed **
 	return error_set(err, ERROR_NOT_FOUND, "the trash is empty: there is nothing to undo");
 }
 
+bool undo_can(const struct deck *deck, const char *target)
+{
+	cleanup_trash struct trash trash = { 0 };
+	struct removed *removed;
+	return trash_list(deck->store, &trash, NULL) == 0 &&
+	       find(&trash, target, &removed, NULL) == 0;
+}
+
 int undo_last(struct deck *deck, struct strvec *ret, struct error *err)
 {
 	cleanup_trash struct trash trash = { 0 };

@@ -16,6 +16,9 @@
 int undo_removal(struct deck *deck, const char *target, const char *title, struct instance **ret,
 		 struct error *err);
 
+/* Whether the trash has a session of this title or id. */
+bool undo_can(const struct deck *deck, const char *target);
+
 /* The bases of those that the last removal has taken, in its order: of a command for several, those
  * that are still in the trash.  ERROR_NOT_FOUND: the trash has none. */
 int undo_last(struct deck *deck, struct strvec *ret, struct error *err);

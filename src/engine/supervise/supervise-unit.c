@@ -182,16 +182,14 @@ static void find_environment(const struct strvec *manager, struct strvec *ret)
 
 /* ---- the files -------------------------------------------------------------------------------- */
 
-static int require_manager(struct deck *deck, struct unit_bus **ret, struct error *err)
+static int require_manager(struct deck *deck, const char *advice, struct unit_bus **ret,
+			   struct error *err)
 {
 	*ret = deck_bus(deck);
 	if (*ret)
 		return 0;
-	return error_set(
-		err, ERROR_UNAVAILABLE,
-		"no user manager is running to do it (%s): let whatever starts your programs run "
-		"\"agentdeck supervise\"",
-		deck->bus_why);
+	return error_set(err, ERROR_UNAVAILABLE, "no user manager is running to do it (%s): %s",
+			 deck->bus_why, advice);
 }
 
 /* Where the user manager looks for what the user writes: it may have another home, or other XDG
@@ -439,8 +437,9 @@ static int must_be_there(int r, struct error *err)
 static int install(struct deck *deck, int timeout_ms, struct error *err)
 {
 	struct unit_bus *bus;
-	if (require_manager(deck, &bus, err) < 0 || check_no_other(deck, bus, err) < 0 ||
-	    put_units(deck, bus, err) < 0 ||
+	if (require_manager(deck, "let whatever starts your programs run \"agentdeck supervise\"",
+			    &bus, err) < 0 ||
+	    check_no_other(deck, bus, err) < 0 || put_units(deck, bus, err) < 0 ||
 	    must_be_there(unit_enable(bus, SUPERVISE_UNIT, err), err) < 0 ||
 	    must_be_there(unit_reload_manager(bus, err), err) < 0)
 		return -1;
@@ -537,7 +536,8 @@ int supervise_uninstall(struct deck *deck, struct error *err)
 
 	/* First: no later start may take it back, and none that is at it. */
 	if (await_choice(deck, &lock, err) < 0 || note_choice(deck, "declined", err) < 0 ||
-	    require_manager(deck, &bus, err) < 0)
+	    require_manager(deck, "no later start enables it. Log in, and run this again", &bus,
+			    err) < 0)
 		return -1;
 	int r = is_there(bus, err);
 	if (r != 0)
