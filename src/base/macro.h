@@ -26,14 +26,6 @@
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* Exchange two variables of one type. */
-#define SWAP(a, b)                         \
-	do {                               \
-		__typeof__(a) swap_ = (a); \
-		(a) = (b);                 \
-		(b) = swap_;               \
-	} while (0)
-
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The value; the variable no longer owns it. */

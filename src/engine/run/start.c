@@ -333,14 +333,16 @@ static int claim_and_want(struct operation *operation, const struct lifecycle_or
 	struct run run;
 	conversation_copy(&instance->conversation, &conversation);
 	run_copy(&instance->run, &run);
-	const int r = want(operation, order, &claim, err);
-	if (r < 0) {
-		SWAP(instance->conversation, conversation);
-		SWAP(instance->run, run);
+	if (want(operation, order, &claim, err) == 0) {
+		conversation_clear(&conversation);
+		run_clear(&run);
+		return 0;
 	}
-	conversation_clear(&conversation);
-	run_clear(&run);
-	return r;
+	conversation_clear(&instance->conversation);
+	run_clear(&instance->run);
+	instance->conversation = conversation;
+	instance->run = run;
+	return -1;
 }
 
 int lifecycle_start_locked(struct operation *operation, const struct lifecycle_order *order,
