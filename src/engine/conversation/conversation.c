@@ -59,7 +59,7 @@ static bool is_in_trash(const struct trash *trash, const char *session_id)
 }
 
 /* Does another instance of the profile have the id, or did it have it before a /clear?  unread:
- * what counts for one that cannot be read. */
+ * the answer where one cannot be read. */
 static bool is_owned_in(const struct owner_profile *profile, const struct instance *instance,
 			const char *session_id, bool unread)
 {

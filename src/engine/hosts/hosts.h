@@ -24,7 +24,7 @@ int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct li
  * has failed.  *ret is the caller's.  Errors as of link_run(); ERROR_CORRUPT: it printed none. */
 int hosts_ask(struct link *link, const struct strvec *words, struct json_object **ret,
 	      struct error *err);
-/* The same, but for a host that must not keep us: ERROR_UNREACHABLE at deadline_ms of clock_ms(). */
+/* The same, but not longer than until deadline_ms of clock_ms(): then ERROR_UNREACHABLE. */
 int hosts_ask_until(struct link *link, const struct strvec *words, int64_t deadline_ms,
 		    struct json_object **ret, struct error *err);
 
@@ -48,8 +48,8 @@ char *hosts_state(const struct deck *deck) MUST_USE;
 void hosts_note_waiting(const struct deck *deck, const struct remote *remote, size_t count);
 size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64_t *ret_at_us);
 
-/* A text that is known of a host, until the runtime directory is gone, and the same text again, at
- * most max bytes of it; NULL: there is none.  what: a file name of its own.  The caller frees. */
+/* Keep a text about a host until the runtime directory is gone, and read it.  what names its file.
+ * hosts_noted() reads at most max bytes; NULL: there is none.  The caller frees. */
 void hosts_note(const struct deck *deck, const struct remote *remote, const char *what,
 		const char *text);
 char *hosts_noted(const struct deck *deck, const struct remote *remote, const char *what,

@@ -208,13 +208,13 @@ static void warn(struct deck *deck, const struct remote *remote, const struct js
 {
 	cleanup_free char *title = visible(json_get_string(row, "title", ""));
 	deck_warn(deck,
-		  "conversation %s was open in session '%s' on %s, and cannot be asked for now: if "
+		  "conversation %s was open in session '%s' on %s, which cannot be asked now: if "
 		  "that agent still runs, stop one of the two, or the conversation will split into "
 		  "two branches; %s",
 		  question->session_id, title, remote->name, why);
 }
 
-/* One connection and one time for all rows of a host, which may tell many of them. */
+/* All rows of a host share one connection and one deadline: a host can tell many of them. */
 static int check_host(struct deck *deck, const struct remote *remote,
 		      const struct kept_question *question, struct error *err)
 {
