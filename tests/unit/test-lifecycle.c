@@ -855,8 +855,10 @@ static void assert_agent(const struct fake_desk *desk, const char *expected)
 
 static int set_codex(struct fake_desk *desk)
 {
-	cleanup_setting struct setting setting = { .value = "codex", .drops_conversation = true };
-	return lifecycle_set_agent(&desk->deck, FAKE_ID, &setting, NULL);
+	cleanup_setting struct setting setting = { .field = SETTING_AGENT,
+						   .value = "codex",
+						   .drops_conversation = true };
+	return lifecycle_set(&desk->deck, FAKE_ID, &setting, NULL);
 }
 
 /* Its tmux server was killed, and the agent that outlived it could not be found later. */

@@ -223,8 +223,8 @@ static void the_next_start_takes_what_nobody_owns_any_more(void **state)
 static int set_id(struct desk *desk, const struct instance *instance, const char *id,
 		  struct error *err)
 {
-	struct setting setting = { .value = id };
-	return lifecycle_set_session_id(&desk->deck, instance->base, &setting, err);
+	struct setting setting = { .field = SETTING_SESSION_ID, .value = id };
+	return lifecycle_set(&desk->deck, instance->base, &setting, err);
 }
 
 static void an_id_that_another_one_owns_is_not_given_to_a_second(void **state)

@@ -296,17 +296,18 @@ static void a_changed_recipe_waits_for_the_other_agent(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *owner = owner_of(desk), *guest = guest_of(desk, OTHER, 1);
-	cleanup_setting struct setting alone = { .value = "none" }, both = { .value = "shared" };
+	cleanup_setting struct setting alone = { .field = SETTING_NETWORK, .value = "none" },
+				       both = { .field = SETTING_NETWORK, .value = "shared" };
 	struct error err = { 0 };
 	struct child child;
 	save(desk, owner);
-	expect(lifecycle_set_network(&desk->deck, OWNER, &alone, &err), &err, NULL);
+	expect(lifecycle_set(&desk->deck, OWNER, &alone, &err), &err, NULL);
 	assert_null(strstr(alone.note, "stop it first"));
 	const struct process_id agent = run_as(OTHER, idle, &child);
 	begin_run(desk, guest, &agent);
 	guest->run.capsule = xstrdup(desk->cwd);
 	save(desk, guest);
-	expect(lifecycle_set_network(&desk->deck, OWNER, &both, &err), &err, NULL);
+	expect(lifecycle_set(&desk->deck, OWNER, &both, &err), &err, NULL);
 	assert_non_null(strstr(both.note, "stop it first with agentdeck stop " OTHER));
 	finish(&agent, &child);
 }

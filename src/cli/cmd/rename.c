@@ -7,8 +7,8 @@ static int cmd_rename(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	const char *title = app->operands.items[1];
-	struct setting setting = { .value = title };
-	if (lifecycle_set_title(&app->deck, row->base, &setting, err) < 0)
+	struct setting setting = { .field = SETTING_TITLE, .value = title };
+	if (lifecycle_set(&app->deck, row->base, &setting, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, title);
 	json_set_string(object, "old_title", row->title);

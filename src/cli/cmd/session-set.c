@@ -4,7 +4,6 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
 #include "cli/show/output.h"
-#include "engine/run/sight.h"
 
 struct options {
 	bool copy_transcript, drop_conversation;
@@ -21,69 +20,49 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static const char *const field_names[] = {
-	"session-id",    "resume",       "restart",      "on-end",        "title",
-	"path",          "group",        "command",      "agent",         "notes",
-	"recipe.docker", "recipe.image", "recipe.mount", "recipe.secret", "recipe.network",
-	"home",          "sleep-after",  "tags",         "pinned",
-};
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
 static const char *const sleep_words[] = { "off", "default" };
 static const char *const end_words[] = { "ask", "keep", "clean", "default" };
 static const char *const pinned_words[] = { "yes", "no" };
 static const char *const restart_words[] = { "no", "on-failure", "always", "default" };
 
-/* By the indexes of field_names. */
 static const struct field {
-	setting_function *set;
+	const char *name;
 	struct offer offer;
-} fields[ARRAY_SIZE(field_names)] = {
-	{ lifecycle_set_session_id, { .kind = VALUE_CONVERSATION } },
-	{ lifecycle_set_resume, { .words = resume_words, .count = ARRAY_SIZE(resume_words) } },
-	{ lifecycle_set_restart, { .words = restart_words, .count = ARRAY_SIZE(restart_words) } },
-	{ lifecycle_set_on_end, { .words = end_words, .count = ARRAY_SIZE(end_words) } },
-	{ lifecycle_set_title, { 0 } },
-	{ lifecycle_set_path, { .kind = VALUE_DIRECTORY } },
-	{ lifecycle_set_group, { .kind = VALUE_GROUP } },
-	{ lifecycle_set_command, { .kind = VALUE_PROGRAM } },
-	{ lifecycle_set_agent, { .kind = VALUE_AGENT } },
-	{ lifecycle_set_notes, { 0 } },
-	{ lifecycle_set_docker,
-	  { .words = container_docker_words, .count = ARRAY_SIZE(container_docker_words) } },
-	{ lifecycle_set_image, { 0 } },
-	{ lifecycle_set_mount, { .kind = VALUE_DIRECTORY } },
-	{ lifecycle_set_secret, { 0 } },
-	{ lifecycle_set_network,
-	  { .words = container_network_words, .count = ARRAY_SIZE(container_network_words) } },
-	{ lifecycle_set_home, { .kind = VALUE_DIRECTORY } },
-	{ lifecycle_set_sleep_after, { .words = sleep_words, .count = ARRAY_SIZE(sleep_words) } },
-	{ lifecycle_set_tags, { 0 } },
-	{ lifecycle_set_pinned, { .words = pinned_words, .count = ARRAY_SIZE(pinned_words) } },
+} fields[SETTING_COUNT] = {
+	[SETTING_SESSION_ID] = { .name = "session-id", .offer.kind = VALUE_CONVERSATION },
+	[SETTING_RESUME] = { .name = "resume", OFFER(resume_words) },
+	[SETTING_RESTART] = { .name = "restart", OFFER(restart_words) },
+	[SETTING_ON_END] = { .name = "on-end", OFFER(end_words) },
+	[SETTING_SLEEP_AFTER] = { .name = "sleep-after", OFFER(sleep_words) },
+	[SETTING_TITLE] = { .name = "title" },
+	[SETTING_PATH] = { .name = "path", .offer.kind = VALUE_DIRECTORY },
+	[SETTING_HOME] = { .name = "home", .offer.kind = VALUE_DIRECTORY },
+	[SETTING_GROUP] = { .name = "group", .offer.kind = VALUE_GROUP },
+	[SETTING_COMMAND] = { .name = "command", .offer.kind = VALUE_PROGRAM },
+	[SETTING_AGENT] = { .name = "agent", .offer.kind = VALUE_AGENT },
+	[SETTING_NOTES] = { .name = "notes" },
+	[SETTING_TAGS] = { .name = "tags" },
+	[SETTING_PINNED] = { .name = "pinned", OFFER(pinned_words) },
+	[SETTING_DOCKER] = { .name = "recipe.docker", OFFER(container_docker_words) },
+	[SETTING_IMAGE] = { .name = "recipe.image" },
+	[SETTING_MOUNT] = { .name = "recipe.mount", .offer.kind = VALUE_DIRECTORY },
+	[SETTING_SECRET] = { .name = "recipe.secret" },
+	[SETTING_NETWORK] = { .name = "recipe.network", OFFER(container_network_words) },
 };
 
-static const struct field *find_field(const char *name)
+int setting_find(const char *name, enum setting_field *ret, struct error *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (streq(field_names[i], name))
-			return fields + i;
-	return NULL;
-}
-
-static int refuse_field(const char *name, struct error *err)
-{
-	return error_set(err, ERROR_USAGE,
-			 "unknown field '%s' (fields: session-id, resume, restart, on-end, "
-			 "sleep-after, title, "
-			 "path, home, group, command, agent, notes, tags, pinned, recipe.docker, "
-			 "recipe.image, recipe.mount, recipe.secret, recipe.network)",
-			 name);
-}
-
-int session_set_field(struct deck *deck, const char *base, const char *name,
-		      struct setting *setting, struct error *err)
-{
-	const struct field *field = find_field(name);
-	return field ? field->set(deck, base, setting, err) : refuse_field(name, err);
+	cleanup_strbuf struct strbuf names = { 0 };
+	for (size_t i = 0; i < SETTING_COUNT; i++) {
+		strbuf_addf(&names, "%s%s", i ? ", " : "", fields[i].name);
+		if (streq(fields[i].name, name)) {
+			*ret = i;
+			return 0;
+		}
+	}
+	return error_set(err, ERROR_USAGE, "unknown field '%s' (fields: %s)", name,
+			 strbuf_text(&names));
 }
 
 static int cmd_session_set(struct app *app, struct error *err)
@@ -95,16 +74,16 @@ static int cmd_session_set(struct app *app, struct error *err)
 	cleanup_setting struct setting setting = { .value = value,
 						   .copies_transcript = given->copy_transcript,
 						   .drops_conversation = given->drop_conversation };
-	if (!find_field(name))
-		return refuse_field(name, err);
-	if (given->copy_transcript && !streq(name, "path"))
+	if (setting_find(name, &setting.field, err) < 0)
+		return -1;
+	if (given->copy_transcript && setting.field != SETTING_PATH)
 		return error_set(err, ERROR_USAGE,
 				 "--copy-transcript only works with path: omit it");
-	if (given->drop_conversation && !streq(name, "agent"))
+	if (given->drop_conversation && setting.field != SETTING_AGENT)
 		return error_set(err, ERROR_USAGE,
 				 "--drop-conversation only works with agent: omit it");
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
-	    session_set_field(&app->deck, row->base, name, &setting, err) < 0)
+	    lifecycle_set(&app->deck, row->base, &setting, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "field", name);
@@ -118,11 +97,15 @@ static int cmd_session_set(struct app *app, struct error *err)
 
 static struct offer offer(const struct app *line, bool behind_dashes UNUSED)
 {
-	const struct field *field;
+	static const char *names[SETTING_COUNT];
+	enum setting_field field;
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		names[i] = fields[i].name;
 	if (line->operands.count == 1)
-		return (struct offer){ .words = field_names, .count = ARRAY_SIZE(field_names) };
-	field = line->operands.count == 2 ? find_field(line->operands.items[1]) : NULL;
-	return field ? field->offer : (struct offer){ 0 };
+		return (struct offer){ .words = names, .count = SETTING_COUNT };
+	return line->operands.count == 2 && setting_find(line->operands.items[1], &field, NULL) == 0
+		       ? fields[field].offer
+		       : (struct offer){ 0 };
 }
 
 const struct command command_session_set = {

@@ -6,7 +6,5 @@
 
 #include "engine/run/change.h"
 
-/* Change the field of this name ("group").  ERROR_USAGE: there is no such field, or it has no such
- * value. */
-int session_set_field(struct deck *deck, const char *base, const char *name,
-		      struct setting *setting, struct error *err);
+/* The field of this name ("group").  ERROR_USAGE: there is none. */
+int setting_find(const char *name, enum setting_field *ret, struct error *err);

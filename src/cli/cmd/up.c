@@ -154,8 +154,8 @@ static int update_fields(const struct updating *of, struct error *err)
 		cleanup_setting struct setting setting = { .value = difference->value };
 		if (difference->obstacle || difference->limit != LIMIT_COUNT)
 			continue;
-		if (session_set_field(&of->app->deck, fact->row->base, difference->field, &setting,
-				      err) < 0)
+		if (setting_find(difference->field, &setting.field, err) < 0 ||
+		    lifecycle_set(&of->app->deck, fact->row->base, &setting, err) < 0)
 			return error_prefix(err, "%s", difference->field);
 		report_update(of, difference, setting.note, setting.note);
 	}

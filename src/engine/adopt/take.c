@@ -158,9 +158,9 @@ static int hear(struct deck *deck, const struct farewell *farewell, const struct
 		return 0;
 	if (find->owner)
 		return fail_other(find, id, err);
-	struct setting setting = { .value = id };
+	struct setting setting = { .field = SETTING_SESSION_ID, .value = id };
 	if (note_taken_of(deck, instance, find, id, err) < 0 ||
-	    lifecycle_set_session_id(deck, instance->base, &setting, err) < 0)
+	    lifecycle_set(deck, instance->base, &setting, err) < 0)
 		return -1;
 	replace_string(&instance->conversation.session_id, id);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * lifecycle_set_*(): what a user changes about an instance and its conversation.
+ * lifecycle_set(): what a user changes about an instance and its conversation.
  */
 #include "engine/run/change.h"
 
@@ -22,14 +22,24 @@
 #include "engine/workspace/tree.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
+#include "model/session/tags.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LOCK_TIMEOUT_MS = 30000, LONGEST_NOTES = 4096 };
 
-int lifecycle_set_title(struct deck *deck, const char *base, struct setting *setting,
-			struct error *err)
+/* How a field is set: by take(), by a note, or else by set(). */
+struct field {
+	bool (*take)(struct instance *instance, const char *value); /* false: no such value */
+	const char *values;                                         /* what those of take() are */
+	const char *note;                                           /* of a part of the recipe */
+	enum container_part part;
+	int (*set)(struct deck *deck, const char *base, struct setting *setting, struct error *err);
+};
+
+static int set_title(struct deck *deck, const char *base, struct setting *setting,
+		     struct error *err)
 {
 	const char *title = setting->value;
 	cleanup_store_profile_lock struct store_profile_lock *names = NULL;
@@ -112,8 +122,8 @@ static int check_home(const struct instance *instance, const struct agent *agent
 			 agent->title, session_id, shown);
 }
 
-int lifecycle_set_session_id(struct deck *deck, const char *base, struct setting *setting,
-			     struct error *err)
+static int set_session_id(struct deck *deck, const char *base, struct setting *setting,
+			  struct error *err)
 {
 	const char *session_id = setting->value;
 	cleanup_operation struct operation operation = { 0 };
@@ -186,8 +196,7 @@ static char *describe_move(const struct operation *operation, enum location_outc
 	return NULL;
 }
 
-int lifecycle_set_path(struct deck *deck, const char *base, struct setting *setting,
-		       struct error *err)
+static int set_path(struct deck *deck, const char *base, struct setting *setting, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_free char *real = NULL, *shown = visible(setting->value);
@@ -224,8 +233,7 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct setting *sett
 	return 0;
 }
 
-int lifecycle_set_home(struct deck *deck, const char *base, struct setting *setting,
-		       struct error *err)
+static int set_home(struct deck *deck, const char *base, struct setting *setting, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
@@ -255,73 +263,8 @@ int lifecycle_set_home(struct deck *deck, const char *base, struct setting *sett
 	return 0;
 }
 
-int lifecycle_set_resume(struct deck *deck, const char *base, struct setting *setting,
-			 struct error *err)
-{
-	cleanup_operation struct operation operation = { 0 };
-	enum resume_policy policy;
-	if (!resume_policy_parse(setting->value, &policy))
-		return error_set(err, ERROR_USAGE,
-				 "resume must be auto, confirm, never or default, not '%s'",
-				 setting->value);
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
-		return -1;
-	operation.instance->resume_policy = policy;
-	return operation_save(&operation, err);
-}
-
-int lifecycle_set_restart(struct deck *deck, const char *base, struct setting *setting,
-			  struct error *err)
-{
-	cleanup_operation struct operation operation = { 0 };
-	enum restart_policy policy;
-	if (!restart_policy_parse(setting->value, &policy))
-		return error_set(err, ERROR_USAGE,
-				 "restart must be no, on-failure, always or default, not '%s'",
-				 setting->value);
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
-		return -1;
-	operation.instance->restart_policy = policy;
-	return operation_save(&operation, err);
-}
-
-int lifecycle_set_sleep_after(struct deck *deck, const char *base, struct setting *setting,
-			      struct error *err)
-{
-	cleanup_operation struct operation operation = { 0 };
-	const bool is_default = streq(setting->value, "default");
-	int64_t us;
-	if (!is_default && !settings_sleep_us(setting->value, &us))
-		return error_set(err, ERROR_USAGE,
-				 "sleep-after must be a time such as 90m, 2h or 1d, off or "
-				 "default, not '%s'",
-				 setting->value);
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
-		return -1;
-	replace_string(&operation.instance->sleep_after, is_default ? NULL : setting->value);
-	return operation_save(&operation, err);
-}
-
-int lifecycle_set_on_end(struct deck *deck, const char *base, struct setting *setting,
-			 struct error *err)
-{
-	cleanup_ending_result struct ending_result result UNUSED = { 0 };
-	cleanup_operation struct operation operation = { 0 };
-	enum end_policy policy;
-	if (!end_policy_parse(setting->value, &policy))
-		return error_set(err, ERROR_USAGE,
-				 "on-end must be ask, keep, clean or default, not '%s'",
-				 setting->value);
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
-		return -1;
-	operation.instance->end_policy = policy;
-	if (operation_save(&operation, err) < 0)
-		return -1;
-	return ending_settle_locked(&operation, &(struct ending_order){ 0 }, &result, err);
-}
-
-int lifecycle_set_group(struct deck *deck, const char *base, struct setting *setting,
-			struct error *err)
+static int set_group(struct deck *deck, const char *base, struct setting *setting,
+		     struct error *err)
 {
 	const char *group = setting->value;
 	cleanup_operation struct operation operation = { 0 };
@@ -341,66 +284,73 @@ int lifecycle_set_group(struct deck *deck, const char *base, struct setting *set
 	return 0;
 }
 
-#define OLD_ONE                                                                                     \
-	"files that were written in the old one are lost, outside of its home, work directory and " \
-	"mounts"
-
-static int set_container(struct deck *deck, const char *base, struct setting *setting,
-			 enum container_part part, struct error *err)
+static int set_container(struct deck *deck, const char *base, const struct field *field,
+			 struct setting *setting, struct error *err)
 {
-	static const char *const notes[] = {
-		[CONTAINER_IMAGE] = "The next start makes a new container from it; " OLD_ONE,
-		[CONTAINER_MOUNT] = "The next start makes a new container with it; " OLD_ONE,
-		[CONTAINER_SECRET] = "It is looked up at the next start",
-		[CONTAINER_NETWORK] = "The next start makes a container in it",
-		[CONTAINER_DOCKER] = "The next start makes a container with it",
-	};
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_error struct error others = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    container_change(deck, operation.instance, part, setting->value, err) < 0 ||
+	    container_change(deck, operation.instance, field->part, setting->value, err) < 0 ||
 	    operation_save(&operation, err) < 0)
 		return -1;
-	const bool waits = part != CONTAINER_SECRET &&
+	const bool waits = field->part != CONTAINER_SECRET &&
 			   guest_check_alone(deck, operation.instance, operation.instance,
 					     &others) < 0;
-	setting->note = waits ? xasprintf("%s. But %s", notes[part], others.message)
-			      : xstrdup(notes[part]);
+	setting->note = waits ? xasprintf("%s. But %s", field->note, others.message)
+			      : xstrdup(field->note);
 	return 0;
 }
 
-int lifecycle_set_image(struct deck *deck, const char *base, struct setting *setting,
-			struct error *err)
+static int set_word(struct deck *deck, const char *base, const struct field *field,
+		    const struct setting *setting, struct error *err)
 {
-	return set_container(deck, base, setting, CONTAINER_IMAGE, err);
+	cleanup_ending_result struct ending_result result UNUSED = { 0 };
+	cleanup_operation struct operation operation = { 0 };
+	cleanup_instance struct instance *other = instance_new();
+	/* Tried on another instance first: a wrong word does not wait for the lock. */
+	if (!field->take(other, setting->value))
+		return error_set(err, ERROR_USAGE, "%s, not '%s'", field->values, setting->value);
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	(void)field->take(operation.instance, setting->value);
+	if (operation_save(&operation, err) < 0)
+		return -1;
+	return setting->field == SETTING_ON_END
+		       ? ending_settle_locked(&operation, &(struct ending_order){ 0 }, &result, err)
+		       : 0;
 }
 
-int lifecycle_set_mount(struct deck *deck, const char *base, struct setting *setting,
-			struct error *err)
+static bool take_resume(struct instance *instance, const char *value)
 {
-	return set_container(deck, base, setting, CONTAINER_MOUNT, err);
+	return resume_policy_parse(value, &instance->resume_policy);
 }
 
-int lifecycle_set_secret(struct deck *deck, const char *base, struct setting *setting,
-			 struct error *err)
+static bool take_restart(struct instance *instance, const char *value)
 {
-	return set_container(deck, base, setting, CONTAINER_SECRET, err);
+	return restart_policy_parse(value, &instance->restart_policy);
 }
 
-int lifecycle_set_network(struct deck *deck, const char *base, struct setting *setting,
-			  struct error *err)
+static bool take_on_end(struct instance *instance, const char *value)
 {
-	return set_container(deck, base, setting, CONTAINER_NETWORK, err);
+	return end_policy_parse(value, &instance->end_policy);
 }
 
-int lifecycle_set_docker(struct deck *deck, const char *base, struct setting *setting,
-			 struct error *err)
+static bool take_sleep_after(struct instance *instance, const char *value)
 {
-	return set_container(deck, base, setting, CONTAINER_DOCKER, err);
+	const bool is_default = streq(value, "default");
+	int64_t us;
+	replace_string(&instance->sleep_after, is_default ? NULL : value);
+	return is_default || settings_sleep_us(value, &us);
 }
 
-int lifecycle_set_notes(struct deck *deck, const char *base, struct setting *setting,
-			struct error *err)
+static bool take_pinned(struct instance *instance, const char *value)
+{
+	instance->is_pinned = streq(value, "yes");
+	return instance->is_pinned || streq(value, "no");
+}
+
+static int set_notes(struct deck *deck, const char *base, struct setting *setting,
+		     struct error *err)
 {
 	const char *notes = setting->value;
 	cleanup_operation struct operation operation = { 0 };
@@ -412,6 +362,21 @@ int lifecycle_set_notes(struct deck *deck, const char *base, struct setting *set
 		return -1;
 	replace_string(&operation.instance->notes, length ? notes : NULL);
 	return operation_save(&operation, err);
+}
+
+static int set_tags(struct deck *deck, const char *base, struct setting *setting, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	char *tags;
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    tags_change(operation.instance->tags, setting->value, &tags, err) < 0)
+		return -1;
+	free(operation.instance->tags);
+	operation.instance->tags = tags;
+	if (operation_save(&operation, err) < 0)
+		return -1;
+	setting->note = tags ? xasprintf("All of its tags: %s", tags) : xstrdup("It has no tags");
+	return 0;
 }
 
 /* The session has its conversation, and the command must not choose another. */
@@ -485,8 +450,8 @@ static void renew_resume_command(struct deck *deck, struct instance *instance,
 		resume_command(agent, instance, state, &instance->resume_argv);
 }
 
-int lifecycle_set_command(struct deck *deck, const char *base, struct setting *setting,
-			  struct error *err)
+static int set_command(struct deck *deck, const char *base, struct setting *setting,
+		       struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_strvec struct strvec argv = { 0 };
@@ -581,8 +546,8 @@ static char *describe_command(const struct instance *instance)
 	return xasprintf("Its command is now: %s", command);
 }
 
-int lifecycle_set_agent(struct deck *deck, const char *base, struct setting *setting,
-			struct error *err)
+static int set_agent(struct deck *deck, const char *base, struct setting *setting,
+		     struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	const struct agent *agent;
@@ -611,4 +576,49 @@ int lifecycle_set_agent(struct deck *deck, const char *base, struct setting *set
 	log_info("agent: %s -> %s", before, agent->name);
 	setting->note = describe_command(instance);
 	return 0;
+}
+
+#define OLD_ONE                                                                                     \
+	"files that were written in the old one are lost, outside of its home, work directory and " \
+	"mounts"
+
+static const struct field fields[SETTING_COUNT] = {
+	[SETTING_SESSION_ID] = { .set = set_session_id },
+	[SETTING_RESUME] = { .take = take_resume,
+			     .values = "resume must be auto, confirm, never or default" },
+	[SETTING_RESTART] = { .take = take_restart,
+			      .values = "restart must be no, on-failure, always or default" },
+	[SETTING_ON_END] = { .take = take_on_end,
+			     .values = "on-end must be ask, keep, clean or default" },
+	[SETTING_SLEEP_AFTER] = { .take = take_sleep_after,
+				  .values = "sleep-after must be a time such as 90m, 2h or "
+					    "1d, off or default" },
+	[SETTING_TITLE] = { .set = set_title },
+	[SETTING_PATH] = { .set = set_path },
+	[SETTING_HOME] = { .set = set_home },
+	[SETTING_GROUP] = { .set = set_group },
+	[SETTING_COMMAND] = { .set = set_command },
+	[SETTING_AGENT] = { .set = set_agent },
+	[SETTING_NOTES] = { .set = set_notes },
+	[SETTING_TAGS] = { .set = set_tags },
+	[SETTING_PINNED] = { .take = take_pinned, .values = "pinned must be yes or no" },
+	[SETTING_DOCKER] = { .part = CONTAINER_DOCKER,
+			     .note = "The next start makes a container with it" },
+	[SETTING_IMAGE] = { .part = CONTAINER_IMAGE,
+			    .note = "The next start makes a new container from it; " OLD_ONE },
+	[SETTING_MOUNT] = { .part = CONTAINER_MOUNT,
+			    .note = "The next start makes a new container with it; " OLD_ONE },
+	[SETTING_SECRET] = { .part = CONTAINER_SECRET,
+			     .note = "It is looked up at the next start" },
+	[SETTING_NETWORK] = { .part = CONTAINER_NETWORK,
+			      .note = "The next start makes a container in it" },
+};
+
+int lifecycle_set(struct deck *deck, const char *base, struct setting *setting, struct error *err)
+{
+	const struct field *field = fields + setting->field;
+	if (field->take)
+		return set_word(deck, base, field, setting, err);
+	return field->note ? set_container(deck, base, field, setting, err)
+			   : field->set(deck, base, setting, err);
 }

@@ -14,8 +14,48 @@
  * taken. */
 void lifecycle_note_use(struct deck *deck, const char *base);
 
-/* A change of one field of a session by its user. */
+/* What its user changes about a session. */
+enum setting_field {
+	/* From the next start on the instance's conversation is this one; the present id goes to
+	 * the previous ones.  ERROR_INVALID: it runs, or the agent accepts no such id.
+	 * ERROR_EXISTS: it is another instance's. */
+	SETTING_SESSION_ID,
+	SETTING_RESUME,
+	SETTING_RESTART,
+	SETTING_ON_END, /* decides what is undecided, too (engine/run/ending.h) */
+	SETTING_SLEEP_AFTER,
+	SETTING_TITLE, /* also shown in the terminal of a live run.  ERROR_EXISTS: it is taken */
+	/* Where its directory, which was renamed or moved, is now; of a session with a tree to
+	 * itself, the repository that the tree was made from.  ERROR_INVALID: the session runs.
+	 * ERROR_NOT_FOUND: there is no such directory. */
+	SETTING_PATH,
+	/* The directory of the agent's files of this session, with its conversation.
+	 * ERROR_INVALID: the session runs, or its agent cannot be given a directory.
+	 * ERROR_NOT_FOUND: there is no such directory, or the conversation is not in it. */
+	SETTING_HOME,
+	SETTING_GROUP, /* "": none */
+	/* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another
+	 * agent's, or one that names or chooses a conversation.  ERROR_INVALID: a wrapper, while
+	 * it is not known whether the present conversation has begun. */
+	SETTING_COMMAND,
+	/* From the next start on it runs this agent by the agent's own command.  ERROR_INVALID: it
+	 * runs, or has a conversation that must not be dropped. */
+	SETTING_AGENT,
+	SETTING_NOTES, /* the user's own words about it: UTF-8, at most 4096 bytes; "": none */
+	SETTING_TAGS,  /* tags_change() */
+	SETTING_PINNED,
+	/* container_change(), from its next start, which for an image or a mount costs what was
+	 * written in the old container. */
+	SETTING_DOCKER,
+	SETTING_IMAGE,
+	SETTING_MOUNT,
+	SETTING_SECRET,
+	SETTING_NETWORK,
+	SETTING_COUNT
+};
+
 struct setting {
+	enum setting_field field;
 	const char *value;       /* borrowed */
 	bool copies_transcript;  /* of a path: to where the agent looks for it */
 	bool drops_conversation; /* of an agent: its id goes to the earlier ones, and a new one
@@ -27,42 +67,9 @@ static inline void setting_clear(struct setting *setting)
 	free(setting->note);
 }
 #define cleanup_setting CLEANUP(setting_clear)
-/* ERROR_USAGE: it is no value of this field. */
-typedef int setting_function(struct deck *deck, const char *base, struct setting *setting,
-			     struct error *err);
 
-/* Also shown in the terminal of a live run.  ERROR_EXISTS: it is taken. */
-setting_function lifecycle_set_title;
-/* From the next start on the instance's conversation is this one; the present id goes to the
- * previous ones.  ERROR_INVALID: it runs, or the agent accepts no such id.  ERROR_EXISTS: it is
- * another instance's. */
-setting_function lifecycle_set_session_id;
-/* The directory of the agent's files of this session, with its conversation.  ERROR_INVALID: the
- * session runs, or its agent cannot be given a directory.  ERROR_NOT_FOUND: there is no such
- * directory, or the conversation is not in it. */
-setting_function lifecycle_set_home;
-/* Where its directory, which was renamed or moved, is now; of a session with a tree to itself, the
- * repository that the tree was made from.  ERROR_INVALID: the session runs.  ERROR_NOT_FOUND: there
- * is no such directory. */
-setting_function lifecycle_set_path;
-/* "": none. */
-setting_function lifecycle_set_group;
-/* container_change(), from its next start, which for an image or a mount costs what was written in
- * the old container. */
-setting_function lifecycle_set_image, lifecycle_set_mount, lifecycle_set_secret,
-	lifecycle_set_network, lifecycle_set_docker;
-/* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
-setting_function lifecycle_set_notes;
-/* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or
- * one that names or chooses a conversation.  ERROR_INVALID: a wrapper, while it is not known
- * whether the present conversation has begun. */
-setting_function lifecycle_set_command;
-/* From the next start on it runs this agent by the agent's own command.  ERROR_INVALID: it runs, or
- * has a conversation that must not be dropped. */
-setting_function lifecycle_set_agent;
-setting_function lifecycle_set_resume, lifecycle_set_restart, lifecycle_set_sleep_after;
-/* What is undecided is decided by it, too (engine/run/ending.h). */
-setting_function lifecycle_set_on_end;
+/* ERROR_USAGE: it is no value of this field. */
+int lifecycle_set(struct deck *deck, const char *base, struct setting *setting, struct error *err);
 
 /* Would the instance as it is now take this command? */
 int lifecycle_check_command(struct deck *deck, const struct instance *instance,

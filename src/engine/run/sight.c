@@ -6,37 +6,6 @@
 #include "engine/deck/hint.h"
 #include "engine/run/ending.h"
 #include "engine/run/lifecycle-internal.h"
-#include "model/session/tags.h"
-
-int lifecycle_set_tags(struct deck *deck, const char *base, struct setting *setting,
-		       struct error *err)
-{
-	cleanup_operation struct operation operation = { 0 };
-	char *tags;
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    tags_change(operation.instance->tags, setting->value, &tags, err) < 0)
-		return -1;
-	free(operation.instance->tags);
-	operation.instance->tags = tags;
-	if (operation_save(&operation, err) < 0)
-		return -1;
-	setting->note = tags ? xasprintf("All of its tags: %s", tags) : xstrdup("It has no tags");
-	return 0;
-}
-
-int lifecycle_set_pinned(struct deck *deck, const char *base, struct setting *setting,
-			 struct error *err)
-{
-	cleanup_operation struct operation operation = { 0 };
-	const bool is_pinned = streq(setting->value, "yes");
-	if (!is_pinned && !streq(setting->value, "no"))
-		return error_set(err, ERROR_USAGE, "pinned must be yes or no, not '%s'",
-				 setting->value);
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
-		return -1;
-	operation.instance->is_pinned = is_pinned;
-	return operation_save(&operation, err);
-}
 
 /* Asked under the lock: it may have been started since its user has seen it. */
 static int check_rest(const struct operation *operation, struct error *err)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What decides where a session is in lists: its tags, its pin and the archive.
- *
- * An archived session is out of sight and kept.  It is not to run, so nothing starts it by itself.
- * A start takes it out of the archive (state_apply()).
+ * The archive: what is in it is out of sight and kept.  An archived session is not to run, so
+ * nothing starts it by itself.  A start takes it out of the archive (state_apply()).
  */
 #pragma once
 
 #include "engine/run/change.h"
-
-/* tags_change(). */
-setting_function lifecycle_set_tags;
-/* "yes" or "no". */
-setting_function lifecycle_set_pinned;
 
 enum { SIGHT_SAME = 1 }; /* it was so before */
 /* What was to be decided about its last end (engine/run/ending.h) is decided then: everything
