@@ -19,11 +19,19 @@ static bool is_dumb(void)
 	return is_empty(kind) || streq(kind, "dumb");
 }
 
-static bool is_possible(void)
+/* The agentdeck of another host has its own deck, or lists its sessions. */
+static bool is_elsewhere(const struct app *app)
+{
+	const char *host = app->host ? app->host : getenv(REMOTE_VARIABLE);
+	return !is_empty(host) && !streq(host, REMOTE_HERE);
+}
+
+static bool is_possible(const struct app *app)
 {
 	cleanup_free char *own = helper_own_program(), *program = NULL;
-	return has_terminal() && helper_find(own, PROGRAM, &program, NULL) == 0 &&
-	       access(program, X_OK) == 0;
+	return has_terminal() &&
+	       (is_elsewhere(app) ||
+		(helper_find(own, PROGRAM, &program, NULL) == 0 && access(program, X_OK) == 0));
 }
 
 struct options {
@@ -41,7 +49,7 @@ static const struct command *instead(const struct app *app)
 	const struct options *given = app->options;
 	if (app->is_bare && is_dumb())
 		return &command_list;
-	if (given->plain || is_possible() || (!app->is_bare && !has_terminal()))
+	if (given->plain || is_possible(app) || (!app->is_bare && !has_terminal()))
 		return NULL;
 	return &command_list;
 }

@@ -370,7 +370,8 @@ int parse_command_line(struct app *app, int argc, char *argv[], struct error *er
 	if (other && !app->wants_help) {
 		free(app->options);
 		app->command = other;
-		app->kind = other->kind;
+		/* The caller asks for the end of the command that it named. */
+		app->kind = app->once ? app->kind : other->kind;
 		make_options(app);
 	}
 	return 0;

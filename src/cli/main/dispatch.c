@@ -192,7 +192,7 @@ static int run_command(struct app *app, const struct strvec *words, struct error
 	if (r != ROUTE_HERE)
 		return r;
 	/* What runs here starts commands of ours that are for this machine, too. */
-	(void)unsetenv(ROUTE_VARIABLE);
+	(void)unsetenv(REMOTE_VARIABLE);
 	return run_here(app, err);
 }
 

@@ -50,7 +50,7 @@ static bool is_session(const struct app *app, size_t index)
 /* What is asked of this program itself, as by a completion, is answered here. */
 static const char *usual_host(const struct app *app)
 {
-	return app->command->flags & IS_OF_PROGRAM ? NULL : getenv(ROUTE_VARIABLE);
+	return app->command->flags & IS_OF_PROGRAM ? NULL : getenv(REMOTE_VARIABLE);
 }
 
 static bool may_name_host(const struct app *app)
@@ -133,7 +133,7 @@ static int find_target(struct app *app, const struct remotes *remotes, struct st
 		return -1;
 	if (ret->is_given || is_empty(usual))
 		return 0;
-	return find(remotes, usual, &ret->remote, err) < 0 ? error_prefix(err, ROUTE_VARIABLE) : 0;
+	return find(remotes, usual, &ret->remote, err) < 0 ? error_prefix(err, REMOTE_VARIABLE) : 0;
 }
 
 /* The words for the other side, which must not go on to a host of its own. */

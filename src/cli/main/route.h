@@ -6,8 +6,6 @@
 
 #include "cli/core/command.h"
 
-#define ROUTE_VARIABLE "AGENTDECK_HOST"
-
 /* ROUTE_HERE: the command is for this machine, and its operands are as it expects them. */
 enum { ROUTE_HERE = 256 };
 

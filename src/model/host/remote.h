@@ -59,9 +59,10 @@ struct remotes {
 };
 void remotes_free(struct remotes *remotes);
 
-#define REMOTE_HERE    "local" /* this machine, where a command line names a host */
-#define REMOTE_PROGRAM "agentdeck"
-#define REMOTE_POD     "pod/"
+#define REMOTE_VARIABLE "AGENTDECK_HOST" /* the host of a command that names none */
+#define REMOTE_HERE     "local"          /* this machine, where a command line names a host */
+#define REMOTE_PROGRAM  "agentdeck"
+#define REMOTE_POD      "pod/"
 enum { REMOTE_TIMEOUT_S = 15, REMOTE_TIMEOUT_MAX_S = 600 };
 
 /* [A-Za-z0-9][A-Za-z0-9_.-]{0,63}, and not "local". */
