@@ -190,7 +190,12 @@ TEST(EnablesLingerWhereItWasOff)
 	machine_root_ok(WORDS("loginctl", "disable-linger", user));
 	WAIT_FOR(!manager_is_up(uid), "user@%s.service does not end although nobody lingers", uid);
 	struct login *login = login_open();
-	begin(&session, login, "api");
+	session_add(&session, login, "api", WORDS("--agent", "demo"));
+	struct reply started = deck(login, WORDS("session", "start", session.id, "--json"));
+	ASSERT(strstr(started.errors, "turned on lingering"), "it was not said: %s",
+	       started.errors);
+	(void)session_look(&session);
+	session_say(&session, MARKER);
 	struct process server = session_server(&session), agent = session_agent(&session);
 	const char *linger = machine_root_ok(WORDS("loginctl", "show-user", "-P", "Linger", user));
 	ASSERT(streq(linger, "yes\n"), "Linger=%s", linger);

@@ -40,13 +40,24 @@ enum isolation isolation_examine(struct deck *deck, const char **ret_why)
 	return ISOLATION_SCOPE;
 }
 
+/* Nothing of ours turns it off again: other programs of the user may need it by then. */
+static void tell_linger(const struct deck *deck, const char *what_for)
+{
+	log_info("linger: enabled, so that %s", what_for);
+	cleanup_free char *line = xasprintf("turned on lingering, so that %s (loginctl "
+					    "disable-linger turns it off)",
+					    what_for);
+	if (deck->on_progress)
+		deck->on_progress(line, false);
+}
+
 bool isolation_wake_manager(struct deck *deck)
 {
 	int64_t deadline = clock_ms() + WAKE_TIMEOUT_MS;
 	if (deck->settings.tmux.linger == OFF || access("/run/systemd/system", F_OK) < 0 ||
 	    login_lingers(getuid()) || login_enable_linger(getuid(), NULL) != 0)
 		return false;
-	log_info("linger: enabled, so that a user manager runs without a login");
+	tell_linger(deck, "a user manager runs without a login");
 	for (;;) {
 		deck_retry_bus(deck);
 		if (deck_bus(deck))
@@ -103,7 +114,7 @@ void isolation_ensure_linger(struct deck *deck)
 		return;
 	int r = login_enable_linger(getuid(), &err);
 	if (r == 0) {
-		log_info("linger: enabled, so that the user manager outlives the last logout");
+		tell_linger(deck, "your sessions outlive your last logout");
 		return;
 	}
 	if (r < 0)
