@@ -368,7 +368,7 @@ step_slurm() {	# [CASE...]
 step_kubernetes() {	# [WORD...]: of tests/kubernetes
 	needs python3
 	install_scratch
-	limit_as_root 7200 "$TOP/tests/kubernetes/run" "$@"
+	limit_as_root 7200 "$TOP/tests/kubernetes/run" --minutes 30 "$@"
 }
 
 # Once in a run: a test of the other lane may run what is installed. WORDS: what to make, too.
