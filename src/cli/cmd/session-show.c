@@ -48,17 +48,47 @@ static void line(const char *name, const char *value)
 	printf("%-14s %s\n", name, shown);
 }
 
-/* ---- what its transcript says ------------------------------------------------------------------ */
+static void PRINTF_LIKE(2, 3) linef(const char *name, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	cleanup_free char *value = xvasprintf(format, args);
+	va_end(args);
+	line(name, value);
+}
 
-struct told {
+static void lines(const char *name, const struct strvec *values)
+{
+	for (size_t i = 0; i < values->count; i++)
+		line(i ? "" : name, values->items[i]);
+}
+
+/* ---- what is found out ------------------------------------------------------------------------- */
+
+/* For lines and for JSON. */
+struct show_facts {
 	struct reply reply;
 	struct shelf_about about; /* the words: their first line, without control characters */
+	/* Not known: it does not run, or its server does not answer. */
+	bool clients_are_known;
+	struct terminal_clients clients;
+	struct strvec inside; /* what runs in its container, also while the engine does not answer */
+	struct strvec missing; /* environment_missing() */
+	char *unreported;      /* why; NULL: it does report, or it is not known */
+	bool is_open_beside;   /* outside_find_beside() */
+	struct process_id beside;
+	char *hint;
 };
 
-static void told_free(struct told *told)
+static void show_facts_free(struct show_facts *facts)
 {
-	reply_free(&told->reply);
-	shelf_about_free(&told->about);
+	reply_free(&facts->reply);
+	shelf_about_free(&facts->about);
+	terminal_clients_free(&facts->clients);
+	strvec_clear(&facts->inside);
+	strvec_clear(&facts->missing);
+	free(facts->unreported);
+	free(facts->hint);
 }
 
 /* The first line that is not empty, cut.  The caller frees; NULL: there is none. */
@@ -76,7 +106,8 @@ static char *first_line(const char *text)
 }
 
 /* Nothing of it is known where the agent writes no transcript that agentdeck can read. */
-static void read_transcript(struct app *app, const struct instance *instance, struct told *ret)
+static void read_transcript(struct app *app, const struct instance *instance,
+			    struct show_facts *ret)
 {
 	if (reply_find(app, instance, &ret->reply, NULL) < 0 || !ret->reply.path ||
 	    reply_describe(app, instance, ret->reply.path, &ret->about, NULL) != 0)
@@ -85,13 +116,32 @@ static void read_transcript(struct app *app, const struct instance *instance, st
 	ret->about.words = words ? first_line(words) : NULL;
 }
 
+static void look(struct app *app, const struct instance *instance, struct show_facts *ret)
+{
+	const char *socket = instance->run.socket;
+	const struct place_run run = place_run_of(instance);
+	const struct agent *agent;
+	ret->hint = hint_row(&app->deck, &app->rows, app->session);
+	read_transcript(app, instance, ret);
+	ret->clients_are_known = socket && place_presence(&run) == PRESENCE_ALIVE &&
+				 !place_silence(&run) &&
+				 (!terminal_has_clients(socket) ||
+				  terminal_list_clients(socket, &ret->clients, NULL) == 0);
+	if (place_home(instance))
+		place_list_processes(&run, &ret->inside);
+	environment_missing(instance, &ret->missing);
+	if (deck_agent(&app->deck, instance->agent, &agent, NULL) == 0)
+		ret->unreported = unreported_why(&app->deck, instance, agent);
+	ret->is_open_beside = outside_find_beside(&app->deck, instance, &ret->beside);
+}
+
 /* The beginning of the last reply. */
-static void print_reply(const struct told *told)
+static void print_reply(const struct show_facts *facts)
 {
 	cleanup_strbuf struct strbuf clean = { 0 };
-	if (!told->reply.text)
+	if (!facts->reply.text)
 		return;
-	(void)display_clean(told->reply.text, strlen(told->reply.text), &clean);
+	(void)display_clean(facts->reply.text, strlen(facts->reply.text), &clean);
 	cleanup_free char *text = strbuf_take(&clean);
 	char *rest = text;
 	int count = 0;
@@ -117,23 +167,13 @@ static struct json_object *json_of_exit(const struct exit_record *record)
 	return object;
 }
 
-/* The attached clients.  False: it does not run, or its server does not answer. */
-static bool list_clients(const struct instance *instance, struct terminal_clients *ret)
+static struct json_object *json_of_clients(const struct show_facts *facts)
 {
-	const char *socket = instance->run.socket;
-	const struct place_run run = place_run_of(instance);
-	return socket && place_presence(&run) == PRESENCE_ALIVE && !place_silence(&run) &&
-	       (!terminal_has_clients(socket) || terminal_list_clients(socket, ret, NULL) == 0);
-}
-
-static struct json_object *json_of_clients(const struct instance *instance)
-{
-	cleanup_terminal_clients struct terminal_clients clients = { 0 };
-	if (!list_clients(instance, &clients))
+	if (!facts->clients_are_known)
 		return NULL;
 	struct json_object *list = json_object_new_array();
-	for (size_t i = 0; i < clients.count; i++) {
-		const struct terminal_client *client = &clients.items[i];
+	for (size_t i = 0; i < facts->clients.count; i++) {
+		const struct terminal_client *client = &facts->clients.items[i];
 		struct json_object *one = json_object_new_object();
 		json_set_string(one, "terminal", client->name);
 		json_set_int(one, "columns", client->columns);
@@ -143,15 +183,6 @@ static struct json_object *json_of_clients(const struct instance *instance)
 		json_object_array_add(list, one);
 	}
 	return list;
-}
-
-static void print_clients(const struct instance *instance)
-{
-	cleanup_terminal_clients struct terminal_clients clients = { 0 };
-	if (!list_clients(instance, &clients))
-		return;
-	cleanup_free char *text = terminal_clients_text(&clients);
-	line("Attached", text);
 }
 
 static void add_restart(struct json_object *object, const struct app *app,
@@ -188,26 +219,9 @@ static void add_end(struct json_object *object, const struct app *app,
 	json_set_string(end, "why", ending->why);
 }
 
-/* What runs in its container, also while the engine does not answer. */
-static void list_inside(const struct instance *instance, struct strvec *ret)
-{
-	const struct place_run run = place_run_of(instance);
-	if (place_home(instance))
-		place_list_processes(&run, ret);
-}
-
-/* NULL: it does, or it is not known.  The caller frees. */
-static char *unreported(struct app *app, const struct instance *instance)
-{
-	const struct agent *agent;
-	if (deck_agent(&app->deck, instance->agent, &agent, NULL) < 0)
-		return NULL;
-	return unreported_why(&app->deck, instance, agent);
-}
-
 static struct json_object *json_of_all(struct app *app, const struct store_row *row,
 				       const struct view *view, const struct instance *instance,
-				       const struct told *told)
+				       const struct show_facts *facts)
 {
 	struct json_object *object = json_of_row(row, view, app->deck.profile);
 	const struct conversation *conversation = &instance->conversation;
@@ -219,8 +233,8 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set_string(object, "origin", session_origin_name(conversation->origin));
 	json_set_strings(object, "previous_session_ids", &conversation->previous);
 	json_set_string(object, "transcript_path", conversation->transcript_path);
-	json_set_string(object, "model", told->about.model);
-	json_set_string(object, "first_prompt", told->about.words);
+	json_set_string(object, "model", facts->about.model);
+	json_set_string(object, "first_prompt", facts->about.words);
 	json_set_string(object, "launch_directory", instance_launch_directory(instance));
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
 	json_set_string(object, "desired", instance_desired_name(instance->desired));
@@ -228,24 +242,16 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	add_restart(object, app, instance);
 	add_end(object, app, instance);
 	add_sleep(object, app, instance);
-	json_set(object, "clients", json_of_clients(instance));
+	json_set(object, "clients", json_of_clients(facts));
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	json_set(object, "tree",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
 	json_set(object, "recipe", recipe_to_json(instance->recipe));
-	cleanup_strvec struct strvec inside = { 0 };
-	list_inside(instance, &inside);
-	json_set_strings(object, "inside", &inside);
-	cleanup_strvec struct strvec missing = { 0 };
-	environment_missing(instance, &missing);
-	json_set_strings(object, "environment_missing", &missing);
-	cleanup_free char *why = unreported(app, instance);
-	json_set_string(object, "unreported", why);
-	struct process_id beside;
+	json_set_strings(object, "inside", &facts->inside);
+	json_set_strings(object, "environment_missing", &facts->missing);
+	json_set_string(object, "unreported", facts->unreported);
 	json_set(object, "open_beside",
-		 outside_find_beside(&app->deck, instance, &beside)
-			 ? json_object_new_int64((int64_t)beside.pid)
-			 : NULL);
+		 facts->is_open_beside ? json_object_new_int64(facts->beside.pid) : NULL);
 	return object;
 }
 
@@ -256,11 +262,9 @@ static void print_comeback(const struct instance *instance)
 	const char *rung = comeback_rung(instance);
 	if (!comeback->at)
 		return;
-	cleanup_free char *text = xasprintf("tier %u: %s%s%s, at %s", comeback->tier,
-					    recreate_tier_text(comeback->tier),
-					    rung ? ", its agent by " : "", or_empty(rung),
-					    clock_local(comeback->at, date));
-	line("  came back", text);
+	linef("  came back", "tier %u: %s%s%s, at %s", comeback->tier,
+	      recreate_tier_text(comeback->tier), rung ? ", its agent by " : "", or_empty(rung),
+	      clock_local(comeback->at, date));
 	line("  lost", comeback->lost);
 }
 
@@ -281,92 +285,77 @@ static void print_exit(const struct instance *instance)
 	}
 }
 
-static void print_restart(const struct app *app, const struct instance *instance)
+static void print_restart(const struct app *app, const struct instance *instance, const char *hint)
 {
 	char date[CLOCK_TEXT_SIZE];
 	const size_t count = instance->observed.restart_count;
-	cleanup_free char *policy = xasprintf(
-		"%s%s", restart_policy_name(restart_policy_of(instance, &app->deck.settings)),
-		instance->restart_policy == RESTART_DEFAULT ? " (default)" : "");
-	line("Restart", policy);
-	if (count) {
-		cleanup_free char *text = xasprintf(
-			"%zu of late, the last at %s", count,
-			clock_local(instance->observed.restarts[count - 1], date));
-		line("  restarts", text);
-	}
-	if (instance->observed.held) {
-		cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
-		cleanup_free char *text = xasprintf("%s; once that is fixed: agentdeck start %s",
-						    instance->observed.held, hint);
-		line("Held", text);
-	}
+	linef("Restart", "%s%s",
+	      restart_policy_name(restart_policy_of(instance, &app->deck.settings)),
+	      instance->restart_policy == RESTART_DEFAULT ? " (default)" : "");
+	if (count)
+		linef("  restarts", "%zu of late, the last at %s", count,
+		      clock_local(instance->observed.restarts[count - 1], date));
+	if (instance->observed.held)
+		linef("Held", "%s; once that is fixed: agentdeck start %s", instance->observed.held,
+		      hint);
 }
 
 /* The branch has the agent's work in a tree that was freed since. */
-static void print_freed(const struct app *app, const struct instance *instance)
+static void print_freed(const struct instance *instance, const char *hint)
 {
 	const struct workspace *workspace = instance->workspace;
 	if (!workspace || instance->ending.stage != ENDING_FREED)
 		return;
-	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 	cleanup_free char *work = tree_work_text(workspace);
 	cleanup_free char *range = xasprintf(
 		"%s..%s", workspace->base_branch ? workspace->base_branch : workspace->base,
 		workspace->branch);
 	cleanup_free char *look = tree_git_text(workspace, "log", range);
 	cleanup_free char *merge = tree_git_text(workspace, "merge", workspace->branch);
-	cleanup_free char *again = xasprintf("agentdeck start %s", hint);
 	line("Tree", work ? work : "freed when its agent ended");
 	if (work) {
 		line("  look at it", look);
 		line("  merge it", merge);
 	}
-	line("  get it back", again);
+	linef("  get it back", "agentdeck start %s", hint);
 }
 
 static void print_sleep(const struct app *app, const struct instance *instance)
 {
 	const char *after = lifecycle_sleep_after(&app->deck, instance);
-	const bool is_off = streq(after, "off");
-	cleanup_free char *text = is_off ? xstrdup("never")
-					 : xasprintf("when idle for %s%s", after,
-						     instance->sleep_after ? "" : " (default)");
-	if (!is_off || instance->sleep_after)
-		line("Sleeps", text);
+	if (!streq(after, "off"))
+		linef("Sleeps", "when idle for %s%s", after,
+		      instance->sleep_after ? "" : " (default)");
+	else if (instance->sleep_after)
+		line("Sleeps", "never");
 }
 
 static void print_queue(const struct app *app, const struct instance *instance)
 {
-	const enum queue_verdict verdict = lifecycle_queue_verdict(&app->deck, instance);
-	cleanup_free char *text = xasprintf("%zu: %s", instance->queue_count, queue_why(verdict));
-	line("Queued", instance->queue_count ? text : NULL);
+	if (instance->queue_count)
+		linef("Queued", "%zu: %s", instance->queue_count,
+		      queue_why(lifecycle_queue_verdict(&app->deck, instance)));
 }
 
-static void print_end(const struct app *app, const struct instance *instance)
+static void print_end(const struct app *app, const struct instance *instance, const char *hint)
 {
-	cleanup_free char *policy = xasprintf(
-		"%s%s", end_policy_name(settings_end_policy(&app->deck.settings, instance)),
-		instance->end_policy == END_DEFAULT ? " (default)" : "");
 	/* Without these there is nothing to free. */
 	if (instance->workspace || place_home(instance) || instance->end_policy != END_DEFAULT)
-		line("On end", policy);
-	print_freed(app, instance);
+		linef("On end", "%s%s",
+		      end_policy_name(settings_end_policy(&app->deck.settings, instance)),
+		      instance->end_policy == END_DEFAULT ? " (default)" : "");
+	print_freed(instance, hint);
 	if (instance->ending.stage != ENDING_UNDECIDED)
 		return;
-	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
 	cleanup_free char *seen = xstrdup(or_empty(instance->ending.seen));
 	char *rest = seen;
 	line("Undecided", instance->ending.why);
 	for (const char *text; (text = strsep(&rest, "\n"));)
 		if (*text)
 			printf("  | %s\n", text);
-	cleanup_free char *go_on = xasprintf("agentdeck attach %s", hint);
-	cleanup_free char *keep = xasprintf("agentdeck session set %s on-end keep", hint);
-	cleanup_free char *clean = xasprintf("agentdeck remove --discard %s", hint);
-	line("  go on", go_on);
-	line("  keep it", keep);
-	line("  give it up", clean);
+	linef("  go on", "agentdeck attach %s", hint);
+	linef("  keep it", "agentdeck session set %s on-end keep", hint);
+	linef("  give it up", "agentdeck remove --discard %s", hint);
 }
 
 static void print_shared(const struct view *view, const struct shared_conversation *shared)
@@ -378,11 +367,9 @@ static void print_shared(const struct view *view, const struct shared_conversati
 		line("  was in", text);
 		return;
 	}
-	cleanup_free char *copy = xasprintf("agentdeck%s%s session fork %s",
-					    shared->profile ? " --profile " : "",
-					    or_empty(shared->profile), or_empty(shared->owner));
 	line("  shares", text);
-	line("  for a copy", copy);
+	linef("  for a copy", "agentdeck%s%s session fork %s", shared->profile ? " --profile " : "",
+	      or_empty(shared->profile), or_empty(shared->owner));
 }
 
 /* "idle since 11:47". */
@@ -414,14 +401,13 @@ static void print_origin(const struct instance *instance)
 static void print_run(const struct instance *instance, const struct attempt *attempt)
 {
 	cleanup_free char *argv = visible_argv(strvec_argv(&attempt->argv));
-	cleanup_free char *pids = xasprintf("%d (tmux server %d)", (int)instance->run.pane.pid,
-					    (int)run_tmux_server(&instance->run)->pid);
 	const struct place_run run = place_run_of(instance);
 	cleanup_free char *cgroup = place_control_group(&run);
 	line("Came back by", rung_name(attempt->rung));
 	line("  because", attempt_why(attempt));
 	line("  argv", argv);
-	line("Process", pids);
+	linef("Process", "%d (tmux server %d)", (int)instance->run.pane.pid,
+	      (int)run_tmux_server(&instance->run)->pid);
 	line("Scope", instance->run.unit ? instance->run.unit : "none: runs without isolation");
 	line("Cgroup", cgroup);
 	cleanup_free char *killed = cgroup && instance->run.unit
@@ -431,20 +417,14 @@ static void print_run(const struct instance *instance, const struct attempt *att
 	line("Socket", instance->run.socket);
 }
 
-static void lines(const char *name, const struct strvec *values)
-{
-	for (size_t i = 0; i < values->count; i++)
-		line(i ? "" : name, values->items[i]);
-}
-
 static void print_container_limits(const struct recipe *recipe)
 {
 	cleanup_free char *memory = limit_text(LIMIT_MEMORY_MAX, recipe->memory);
 	cleanup_free char *pids = limit_text(LIMIT_TASKS_MAX, recipe->pids);
-	cleanup_free char *cpus = xasprintf("%g", recipe->cpus);
 	line("Memory", recipe->memory ? memory : NULL);
 	line("Processes", recipe->pids ? pids : NULL);
-	line("Processors", recipe->cpus > 0 ? cpus : NULL);
+	if (recipe->cpus > 0)
+		linef("Processors", "%g", recipe->cpus);
 }
 
 /* NULL: it is its own, or it has none.  Borrowed from the rows. */
@@ -481,25 +461,19 @@ static void print_recipe(const struct instance *instance)
 	line("  also at", recipe->workspace);
 	for (size_t i = 0; i < recipe->mount_count; i++) {
 		const struct recipe_mount *mount = &recipe->mounts[i];
-		cleanup_free char *text = xasprintf("%s at %s%s", mount->source, mount->target,
-						    mount->read_only ? ", read-only" : "");
-		line(i ? "" : "Mounts", text);
+		linef(i ? "" : "Mounts", "%s at %s%s", mount->source, mount->target,
+		      mount->read_only ? ", read-only" : "");
 	}
 	lines("Variables", &recipe->environment);
-	for (size_t i = 0; i < recipe->secret_count; i++) {
-		const struct recipe_secret *secret = &recipe->secrets[i];
-		cleanup_free char *text = xasprintf("%s from %s", secret->name, secret->source);
-		line(i ? "" : "Secrets", text);
-	}
+	for (size_t i = 0; i < recipe->secret_count; i++)
+		linef(i ? "" : "Secrets", "%s from %s", recipe->secrets[i].name,
+		      recipe->secrets[i].source);
 	const char *program = recipe_program_mount(recipe);
 	line("Program", program ? program : "of the image");
 	line("Login", recipe_login_name(recipe->login));
-	for (size_t i = 0; i < recipe->slot_count; i++) {
-		const struct recipe_slot *slot = &recipe->slots[i];
-		cleanup_free char *text = xasprintf("%s: %s", slot->name,
-						    recipe_login_name(slot->login));
-		line(i ? "" : "More logins", text);
-	}
+	for (size_t i = 0; i < recipe->slot_count; i++)
+		linef(i ? "" : "More logins", "%s: %s", recipe->slots[i].name,
+		      recipe_login_name(recipe->slots[i].login));
 	line("Network", recipe->network ? recipe->network : "shared");
 	lines("Capabilities", &recipe->cap_add);
 	line("Docker inside", recipe->docker ? recipe_docker_name(recipe->docker) : NULL);
@@ -507,69 +481,41 @@ static void print_recipe(const struct instance *instance)
 }
 
 /* A freed tree has lines of its own. */
-static void print_work(struct app *app, const struct instance *instance)
+static void print_work(const struct instance *instance, const char *hint)
 {
 	const struct seen_work *seen = &instance->workspace->seen;
 	char date[CLOCK_TEXT_SIZE];
 	if (!seen->at || instance->ending.stage == ENDING_FREED)
 		return;
 	cleanup_free char *work = seen_work_text(seen);
-	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
-	cleanup_free char *look = xasprintf("%s, at %s: agentdeck changes %s", work,
-					    clock_local(seen->at, date), hint);
-	line("  work", look);
+	linef("  work", "%s, at %s: agentdeck changes %s", work, clock_local(seen->at, date), hint);
 	line("  request", seen->request.url);
 }
 
-static void print_workspace(struct app *app, const struct instance *instance)
+static void print_workspace(struct app *app, const struct instance *instance, const char *hint)
 {
 	const struct workspace *workspace = instance->workspace;
 	if (!workspace)
 		return;
-	cleanup_free char *what = xasprintf("%s of %s", workspace_kind_name(workspace->kind),
-					    workspace->source);
-	line("  made as", what);
+	linef("  made as", "%s of %s", workspace_kind_name(workspace->kind), workspace->source);
 	line("  branch", workspace->branch);
-	print_work(app, instance);
+	print_work(instance, hint);
 	if (workspace->setup == SETUP_NONE)
 		return;
 	cleanup_free char *log = setup_log(&app->deck, instance);
-	cleanup_free char *setup = workspace->setup == SETUP_FAILED
-					   ? xasprintf("failed, see %s", log)
-					   : xstrdup("runs before its first start");
-	line("  setup", setup);
+	if (workspace->setup == SETUP_FAILED)
+		linef("  setup", "failed, see %s", log);
+	else
+		line("  setup", "runs before its first start");
 }
 
-static void print_missing(const struct instance *instance, const char *hint)
+static void print_missing(const struct show_facts *facts)
 {
-	cleanup_strvec struct strvec missing = { 0 };
-	environment_missing(instance, &missing);
-	if (!missing.count)
+	if (!facts->missing.count)
 		return;
-	cleanup_free char *names = strvec_join(&missing, ", ");
-	cleanup_free char *text = xasprintf("%s: set at its last start by hand, not now", names);
-	cleanup_free char *again = xasprintf("agentdeck session restart %s, where they are set",
-					     hint);
-	line("Lacks", text);
-	line("  get them", again);
-}
-
-static void print_beside(struct app *app, const struct instance *instance)
-{
-	struct process_id beside;
-	if (!outside_find_beside(&app->deck, instance, &beside))
-		return;
-	cleanup_free char *text = xasprintf("process %d, which agentdeck did not start: end one of "
-					    "the two",
-					    (int)beside.pid);
-	line("Also open in", text);
-}
-
-static void print_unreported(struct app *app, const struct instance *instance)
-{
-	cleanup_free char *why = unreported(app, instance);
-	cleanup_free char *text = why ? xasprintf("none: %s", why) : NULL;
-	line("Reports", text);
+	cleanup_free char *names = strvec_join(&facts->missing, ", ");
+	linef("Lacks", "%s: set at its last start by hand, not now", names);
+	linef("  get them", "agentdeck session restart %s, where they are set", facts->hint);
 }
 
 static void print_sight(const struct instance *instance)
@@ -582,20 +528,19 @@ static void print_sight(const struct instance *instance)
 }
 
 static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
-			   const struct instance *instance, const struct told *told)
+			   const struct instance *instance, const struct show_facts *facts)
 {
 	const struct options *given = app->options;
 	const struct attempt *attempt = run_attempt(&instance->run);
 	const bool is_live = attempt && place_is_live(&row->run);
 	cleanup_free char *status = status_text(view);
-	cleanup_free char *hint = hint_row(&app->deck, &app->rows, app->session);
-	cleanup_free char *attach = xasprintf("agentdeck attach %s", hint);
+	cleanup_free char *clients = terminal_clients_text(&facts->clients);
 	line("Title", instance->title);
 	line("Id", instance->id);
 	line("  copy of", instance->copy_of);
 	line("Status", status);
 	line("Directory", instance_lookup_directory(instance));
-	print_workspace(app, instance);
+	print_workspace(app, instance, facts->hint);
 	line("Group", instance->group);
 	line("Notes", instance->notes);
 	print_sight(instance);
@@ -603,29 +548,31 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Container", place_home(instance) ? guest_owner_base(instance) : NULL);
 	line("  of session", owner_title(app, instance));
 	print_comeback(instance);
-	cleanup_strvec struct strvec inside = { 0 };
-	list_inside(instance, &inside);
-	lines("  runs inside", &inside);
-	line("Model", told->about.model);
+	lines("  runs inside", &facts->inside);
+	line("Model", facts->about.model);
 	line("Conversation", instance->conversation.session_id);
 	print_shared(view, &instance->conversation.shared);
 	line("Note", is_live ? instance->run.history_note : NULL);
-	print_missing(instance, hint);
-	print_unreported(app, instance);
-	print_beside(app, instance);
-	line("First prompt", told->about.words);
-	print_reply(told);
+	print_missing(facts);
+	if (facts->unreported)
+		linef("Reports", "none: %s", facts->unreported);
+	if (facts->is_open_beside)
+		linef("Also open in",
+		      "process %d, which agentdeck did not start: end one of the two",
+		      (int)facts->beside.pid);
+	line("First prompt", facts->about.words);
+	print_reply(facts);
 	if (given->verbose)
 		print_origin(instance);
 	if (given->verbose && is_live)
 		print_run(instance, attempt);
 	print_queue(app, instance);
-	print_clients(instance);
-	print_restart(app, instance);
-	print_end(app, instance);
+	line("Attached", clients);
+	print_restart(app, instance, facts->hint);
+	print_end(app, instance, facts->hint);
 	print_sleep(app, instance);
 	print_exit(instance);
-	line("Go to it with", attach);
+	linef("Go to it with", "agentdeck attach %s", facts->hint);
 }
 
 /* What cannot be seen now is shown as it was. */
@@ -660,14 +607,14 @@ static int cmd_session_show(struct app *app, struct error *err)
 	struct store_row now = *row;
 	look_at_work(app, instance, &now);
 	cleanup_view struct view view = view_of(row);
-	CLEANUP(told_free) struct told told = { 0 };
-	read_transcript(app, instance, &told);
+	CLEANUP(show_facts_free) struct show_facts facts = { 0 };
+	look(app, instance, &facts);
 	if (app->json) {
 		cleanup_json struct json_object *object = json_of_all(app, &now, &view, instance,
-								      &told);
+								      &facts);
 		print_json(object);
 	} else {
-		print_instance(app, row, &view, instance, &told);
+		print_instance(app, row, &view, instance, &facts);
 	}
 	return 0;
 }
