@@ -178,14 +178,14 @@ static void feed(struct child *child)
 static int ask_spawner(const struct child_request *request, const int stdio[3], pid_t *ret,
 		       int *ret_pidfd, struct error *err)
 {
-	const struct spawner_wish wish = {
+	const struct spawner_order order = {
 		.argv = request->argv,
 		.environment = request->environment ? request->environment : environ,
 		.stdio = stdio,
 		.directory = request->directory > 0 ? request->directory : -1,
 		.new_session = request->new_session,
 	};
-	return spawner_ask(request->spawner, &wish, ret, ret_pidfd, err);
+	return spawner_ask(request->spawner, &order, ret, ret_pidfd, err);
 }
 
 int child_start(const struct child_request *request, struct child *ret, struct error *err)

@@ -145,28 +145,29 @@ static uint32_t add_words(struct strbuf *text, const char *const *words)
 	return count;
 }
 
-int spawner_ask(int fd, const struct spawner_wish *wish, pid_t *ret_pid, int *ret_pidfd,
+int spawner_ask(int fd, const struct spawner_order *order, pid_t *ret_pid, int *ret_pidfd,
 		struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	int32_t pid = -EPIPE;
 	struct header header = { .version = FORMAT,
-				 .has_directory = wish->directory >= 0,
-				 .new_session = wish->new_session };
-	header.arguments = add_words(&text, wish->argv);
-	header.words = header.arguments + add_words(&text, (const char *const *)wish->environment);
+				 .has_directory = order->directory >= 0,
+				 .new_session = order->new_session };
+	header.arguments = add_words(&text, order->argv);
+	header.words = header.arguments + add_words(&text, (const char *const *)order->environment);
 	cleanup_close int words = memfd_create("agentdeck-spawn", MFD_CLOEXEC);
 	if (words < 0 || fs_write_all(words, text.data, text.length, "a request", err) < 0)
 		return words < 0 ? error_set_errno(err, errno, "make a file in memory") : -1;
-	const int fds[DESCRIPTORS] = { words, wish->stdio[0], wish->stdio[1], wish->stdio[2],
-				       wish->directory };
+	const int fds[DESCRIPTORS] = { words, order->stdio[0], order->stdio[1], order->stdio[2],
+				       order->directory };
 	if (send_with(fd, &header, sizeof(header), fds, DESCRIPTORS - !header.has_directory) < 0)
-		return error_set_errno(err, errno, "ask the main program to run %s", wish->argv[0]);
+		return error_set_errno(err, errno, "ask the main program to run %s",
+				       order->argv[0]);
 	if (!wait_readable(fd) || receive_with(fd, &pid, sizeof(pid), ret_pidfd, 1) < 0)
 		return error_set(err, ERROR_UNAVAILABLE,
-				 "the main program has not run %s: no answer", wish->argv[0]);
+				 "the main program has not run %s: no answer", order->argv[0]);
 	if (pid < 0 || *ret_pidfd < 0)
-		return error_set_errno(err, pid < 0 ? -pid : EPROTO, "run %s", wish->argv[0]);
+		return error_set_errno(err, pid < 0 ? -pid : EPROTO, "run %s", order->argv[0]);
 	*ret_pid = pid;
 	return 0;
 }

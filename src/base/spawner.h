@@ -31,14 +31,14 @@ void spawner_request_clear(struct spawner_request *request);
 int spawner_connect(const char *path, int *ret, struct error *err);
 /* argv and environment end with NULL; stdio and directory as in struct spawner_request, and stay
  * the caller's.  *ret_pidfd is the caller's (pidfd_open(2)). */
-struct spawner_wish {
+struct spawner_order {
 	const char *const *argv;
 	char *const *environment;
 	const int *stdio;
 	int directory;
 	bool new_session;
 };
-int spawner_ask(int fd, const struct spawner_wish *wish, pid_t *ret_pid, int *ret_pidfd,
+int spawner_ask(int fd, const struct spawner_order *order, pid_t *ret_pid, int *ret_pidfd,
 		struct error *err);
 /* The program has ended: its exit status, or 128 + signal number. */
 int spawner_await(int fd);

@@ -392,9 +392,9 @@ struct instance *fake_load(const struct fake_desk *desk)
 
 struct roster *fake_list(struct deck *deck)
 {
-	const struct roster_wish wish = { .profile = deck->profile, .asks = true };
+	const struct roster_order order = { .profile = deck->profile, .asks = true };
 	struct roster *roster = NULL;
-	assert_int_equal(correct_list(deck, &wish, &roster, NULL), 0);
+	assert_int_equal(correct_list(deck, &order, &roster, NULL), 0);
 	return roster;
 }
 

@@ -24,13 +24,13 @@ static void put_gh(struct desk *desk)
 /* What gh said last stays known when it does not answer. */
 static void look_at_request(struct desk *desk, struct instance *instance)
 {
-	const struct work_wish wish = { .asks_forge = true };
+	const struct work_order order = { .asks_forge = true };
 	cleanup_changes struct changes changes = { 0 }, later = { 0 };
-	assert_int_equal(work_look(&desk->deck, instance, &wish, &changes, NULL), 0);
+	assert_int_equal(work_look(&desk->deck, instance, &order, &changes, NULL), 0);
 	assert_int_equal(instance->workspace->seen.request.number, 7);
 	do_sh(desk, "mv bin/gh bin/answers && printf '#!/bin/sh\\necho nothing\\n' >bin/gh && "
 		    "chmod +x bin/gh");
-	assert_int_equal(work_look(&desk->deck, instance, &wish, &later, NULL), 0);
+	assert_int_equal(work_look(&desk->deck, instance, &order, &later, NULL), 0);
 	assert_string_equal(instance->workspace->seen.request.state, "OPEN");
 	do_sh(desk, "mv bin/answers bin/gh");
 }

@@ -190,10 +190,10 @@ static void what_was_seen_is_kept(void **state)
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_changes struct changes changes = { 0 };
 	cleanup_store_rows struct store_rows rows = { 0 }, later = { 0 };
-	const struct work_wish wish = { .asks_forge = true };
+	const struct work_order order = { .asks_forge = true };
 	do_sh(desk, "cd " TREE " && echo b >b && git add b && " MINE
 		    " commit -q -m two && echo c >c && echo d >>a");
-	assert_int_equal(work_look(&desk->deck, instance, &wish, &changes, NULL), 0);
+	assert_int_equal(work_look(&desk->deck, instance, &order, &changes, NULL), 0);
 	assert_int_equal(instance->workspace->seen.commits, 1);
 	work_keep(&desk->deck, instance);
 	assert_int_equal(store_list(desk->deck.store, &rows, NULL), 0);

@@ -27,12 +27,12 @@ static int create(struct json_object *marks, char **ret_id)
 {
 	cleanup_strvec struct strvec program = { 0 };
 	strvec_push(&program, "/agentdeck/bin/agentdeck-capsule");
-	struct container_wish wish = { .name = NAME,
-				       .image_id = IMAGE,
-				       .entrypoint = &program,
-				       .labels = marks,
-				       .network = "none" };
-	return engine_create(fixture.engine, &wish, ret_id, &fixture.err);
+	struct engine_order order = { .name = NAME,
+				      .image_id = IMAGE,
+				      .entrypoint = &program,
+				      .labels = marks,
+				      .network = "none" };
+	return engine_create(fixture.engine, &order, ret_id, &fixture.err);
 }
 
 static void must_create(void)

@@ -25,7 +25,7 @@ static struct json_object *labels_of(const char *deck)
 }
 
 /* Its first process ends with 7 when it hears SIGTERM. */
-static int create(const char *name, const char *network, struct container_wish *wish, char **ret_id)
+static int create(const char *name, const char *network, struct engine_order *order, char **ret_id)
 {
 	cleanup_strvec struct strvec program = { 0 };
 	cleanup_strvec struct strvec environment = { 0 };
@@ -38,7 +38,7 @@ static int create(const char *name, const char *network, struct container_wish *
 	strvec_push(&environment, "COLOR=blue");
 	cleanup_free char *out = path_join(scratch, "out");
 	struct engine_mount mount = { out, (char[]){ "/out" }, false };
-	struct container_wish ours = wish ? *wish : (struct container_wish){ 0 };
+	struct engine_order ours = order ? *order : (struct engine_order){ 0 };
 	if (!ours.mounts) {
 		ours.mounts = &mount;
 		ours.mount_count = 1;
@@ -283,10 +283,10 @@ static void a_container_has_no_rights_and_no_restarts(void **state UNUSED)
 	cleanup_free char *id = NULL;
 	struct engine_facts facts;
 	EXPECT(engine_facts(fixture.engine, &facts, &fixture.err), 0);
-	struct container_wish wish = { .memory = facts.counts_memory ? 64 << 20 : 0,
-				       .pids = facts.counts_pids ? 50 : 0,
-				       .cpus = facts.counts_cpus ? 0.5 : 0 };
-	EXPECT(create(NAME, "none", &wish, &id), 0);
+	struct engine_order order = { .memory = facts.counts_memory ? 64 << 20 : 0,
+				      .pids = facts.counts_pids ? 50 : 0,
+				      .cpus = facts.counts_cpus ? 0.5 : 0 };
+	EXPECT(create(NAME, "none", &order, &id), 0);
 	cleanup_json struct json_object *all = say("GET", API "/containers/%s/json", id);
 	struct json_object *host = json_get_object(all, "HostConfig");
 	cleanup_strvec struct strvec options = { 0 };
@@ -294,10 +294,10 @@ static void a_container_has_no_rights_and_no_restarts(void **state UNUSED)
 	assert_true(strvec_contains(&options, "no-new-privileges") ||
 		    strvec_contains(&options, "no-new-privileges:true"));
 	assert_true(json_object_array_length(json_get_array(host, "CapDrop")) > 0);
-	assert_int_equal(json_get_int(host, "Memory", 0), wish.memory);
-	if (wish.pids)
+	assert_int_equal(json_get_int(host, "Memory", 0), order.memory);
+	if (order.pids)
 		assert_int_equal(json_get_int(host, "PidsLimit", 0), 50);
-	assert_int_equal(json_get_int(host, "NanoCpus", 0), wish.cpus > 0 ? 500000000 : 0);
+	assert_int_equal(json_get_int(host, "NanoCpus", 0), order.cpus > 0 ? 500000000 : 0);
 	assert_false(json_get_bool(host, "Init", false));
 	const char *policy = json_get_string(json_get_object(host, "RestartPolicy"), "Name", "");
 	assert_true(streq(policy, "no") || streq(policy, ""));
@@ -374,7 +374,7 @@ static void what_is_absent_is_said_to_be(void **state UNUSED)
 {
 	char *id = NULL;
 	cleanup_container struct container container = { 0 };
-	struct container_wish wish = {
+	struct engine_order order = {
 		.image_id = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 	};
 	EXPECT(engine_inspect(fixture.engine, NAME, &container, &fixture.err), ENGINE_ABSENT);
@@ -382,7 +382,7 @@ static void what_is_absent_is_said_to_be(void **state UNUSED)
 	EXPECT(engine_unpause(fixture.engine, NAME, &fixture.err), ENGINE_ABSENT);
 	EXPECT(engine_stop(fixture.engine, NAME, 0, &fixture.err), 0);
 	EXPECT(engine_remove(fixture.engine, NAME, &fixture.err), 0);
-	EXPECT(create(NAME, "none", &wish, &id), ENGINE_ABSENT);
+	EXPECT(create(NAME, "none", &order, &id), ENGINE_ABSENT);
 	EXPECT_ERROR(engine_has_file(fixture.engine, NAME, "/bin/sleep", &fixture.err),
 		     ERROR_NOT_FOUND, NAME);
 }
@@ -402,10 +402,10 @@ static void a_directory_that_is_missing_is_named_before_and_at_the_start(void **
 	cleanup_free char *id = NULL, *source = path_join(scratch, "work"),
 			  *moved = path_join(scratch, "moved");
 	struct engine_mount mount = { source, source, false };
-	struct container_wish wish = { .mounts = &mount, .mount_count = 1 };
-	EXPECT_ERROR(create(NAME, "none", &wish, &id), ERROR_NOT_FOUND, source);
+	struct engine_order order = { .mounts = &mount, .mount_count = 1 };
+	EXPECT_ERROR(create(NAME, "none", &order, &id), ERROR_NOT_FOUND, source);
 	assert_int_equal(mkdir(source, 0700), 0);
-	EXPECT(create(NAME, "none", &wish, &id), 0);
+	EXPECT(create(NAME, "none", &order, &id), 0);
 	assert_int_equal(rename(source, moved), 0);
 	EXPECT_ERROR(engine_start(fixture.engine, id, &fixture.err), ERROR_NOT_FOUND, source);
 	assert_int_equal(rename(moved, source), 0);

@@ -353,14 +353,14 @@ static void run_another(const char *name)
 {
 	cleanup_free char *id = NULL;
 	cleanup_strvec struct strvec program = { 0 };
-	const struct container_wish wish = {
+	const struct engine_order order = {
 		.name = name,
 		.image_id = instance->recipe->image_id,
 		.entrypoint = &program,
 		.network = BASE "-net",
 	};
 	strvec_push(&program, "/bin/sh");
-	EXPECT(engine_create(fixture.engine, &wish, &id, &fixture.err), 0);
+	EXPECT(engine_create(fixture.engine, &order, &id, &fixture.err), 0);
 	EXPECT(engine_start(fixture.engine, id, &fixture.err), 0);
 }
 

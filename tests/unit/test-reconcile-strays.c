@@ -59,12 +59,12 @@ static void make_container(const char *name, struct json_object *labels)
 	cleanup_strvec struct strvec program = { 0 };
 	cleanup_free char *id = NULL;
 	strvec_push(&program, "/bin/sleep");
-	const struct container_wish wish = { .name = name,
-					     .image_id = IMAGE,
-					     .entrypoint = &program,
-					     .labels = labels,
-					     .network = "none" };
-	EXPECT(engine_create(fixture.engine, &wish, &id, &fixture.err), 0);
+	const struct engine_order order = { .name = name,
+					    .image_id = IMAGE,
+					    .entrypoint = &program,
+					    .labels = labels,
+					    .network = "none" };
+	EXPECT(engine_create(fixture.engine, &order, &id, &fixture.err), 0);
 	json_object_put(labels);
 }
 

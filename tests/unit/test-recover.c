@@ -70,13 +70,13 @@ static void note_reason(const struct recover_counts *counts, const struct revive
 		strvec_push(errors, result->error);
 }
 
-static struct recover_counts recover(struct fake_desk *desk, struct recover_wish wish,
+static struct recover_counts recover(struct fake_desk *desk, struct recover_order order,
 				     struct strvec *errors)
 {
 	struct recover_counts counts;
 	struct error err = { 0 };
-	wish.jobs = 1;
-	if (recover_run(&desk->deck, &wish, note_reason, errors, &counts, &err) != 0)
+	order.jobs = 1;
+	if (recover_run(&desk->deck, &order, note_reason, errors, &counts, &err) != 0)
 		fail_msg("%s", or_empty(err.message));
 	return counts;
 }
@@ -98,7 +98,7 @@ static void the_last_used_comes_first(void **state)
 	put_lost(desk, "00000001", 1000);
 	put_lost(desk, "00000002", 3000);
 	put_lost(desk, "00000003", 2000);
-	const struct recover_counts counts = recover(desk, (struct recover_wish){ 0 }, &errors);
+	const struct recover_counts counts = recover(desk, (struct recover_order){ 0 }, &errors);
 	assert_int_equal(counts.total, 3);
 	assert_int_equal(counts.revived, 3);
 	assert_int_equal(counts.failed, 0);
@@ -116,7 +116,7 @@ static void what_is_to_be_stopped_is_left(void **state)
 	replace_string(&quit->observed.reason, "exit 0");
 	fake_put(desk, instance);
 	fake_put(desk, quit);
-	const struct recover_counts counts = recover(desk, (struct recover_wish){ 0 }, &errors);
+	const struct recover_counts counts = recover(desk, (struct recover_order){ 0 }, &errors);
 	assert_int_equal(counts.total, 0);
 	/* Nobody stopped the second: it is named. */
 	assert_int_equal(counts.offers, 1);
@@ -135,7 +135,7 @@ static void what_runs_is_left_and_a_shell_is_not(void **state)
 	shell->run.attempt = 2;
 	fake_put(desk, alive);
 	fake_put(desk, shell);
-	const struct recover_counts counts = recover(desk, (struct recover_wish){ 0 }, &errors);
+	const struct recover_counts counts = recover(desk, (struct recover_order){ 0 }, &errors);
 	assert_int_equal(counts.total, 1);
 	assert_calls(desk, CALL("00000002"));
 }
@@ -147,7 +147,7 @@ static void half_a_restart_is_finished(void **state)
 	cleanup_instance struct instance *instance = fake_running(desk);
 	instance->observed.state = STATE_STOPPING;
 	fake_put(desk, instance);
-	const struct recover_counts counts = recover(desk, (struct recover_wish){ 0 }, &errors);
+	const struct recover_counts counts = recover(desk, (struct recover_order){ 0 }, &errors);
 	assert_int_equal(counts.total, 1);
 	assert_calls(desk, CALL(FAKE_ID));
 }
@@ -163,7 +163,7 @@ static void a_group_is_itself_and_what_is_below_it(void **state)
 		replace_string(&instance->group, groups[i]);
 		fake_put(desk, instance);
 	}
-	(void)recover(desk, (struct recover_wish){ .group = "work" }, &errors);
+	(void)recover(desk, (struct recover_order){ .group = "work" }, &errors);
 	assert_calls(desk, CALL("00000000") CALL("00000001"));
 }
 
@@ -172,7 +172,7 @@ static void a_dry_run_is_passed_on(void **state)
 	struct fake_desk *desk = *state;
 	cleanup_strvec struct strvec errors = { 0 };
 	put_lost(desk, "00000001", 1000);
-	(void)recover(desk, (struct recover_wish){ .mode = REVIVE_TRIAL }, &errors);
+	(void)recover(desk, (struct recover_order){ .mode = REVIVE_TRIAL }, &errors);
 	assert_calls(desk, "--profile default revive 00000001 --dry-run\n");
 }
 
@@ -187,7 +187,7 @@ static void the_failure_of_one_holds_nobody_up(void **state)
 	put_file(desk, "answer-00000001", "echo '{\"error\":\"no tmux\"}'\n", 0600);
 	put_file(desk, "answer-00000002", "echo oops >&2; exit 3\n", 0600);
 	put_file(desk, "answer-00000003", "echo '{\"outcome\":\"held\"}'\n", 0600);
-	const struct recover_counts counts = recover(desk, (struct recover_wish){ 0 }, &errors);
+	const struct recover_counts counts = recover(desk, (struct recover_order){ 0 }, &errors);
 	assert_int_equal(counts.done, 4);
 	assert_int_equal(counts.failed, 2);
 	assert_int_equal(counts.left, 1);
@@ -205,12 +205,12 @@ static void what_is_damaged_is_a_failure(void **state)
 	assert_int_equal(fs_replace(store_profile_directory(desk->deck.store),
 				    "00000001/instance.json", "{", 1, FS_VOLATILE, NULL),
 			 0);
-	const struct recover_counts counts = recover(desk, (struct recover_wish){ 0 }, &errors);
+	const struct recover_counts counts = recover(desk, (struct recover_order){ 0 }, &errors);
 	assert_int_equal(counts.failed, 1);
 	assert_calls(desk, "");
 	/* But not where only a group is wanted: nobody can tell which it was in. */
 	const struct recover_counts of_group = recover(
-		desk, (struct recover_wish){ .group = "work" }, &errors);
+		desk, (struct recover_order){ .group = "work" }, &errors);
 	assert_int_equal(of_group.total, 0);
 }
 

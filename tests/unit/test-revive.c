@@ -820,7 +820,7 @@ static void there_is_always_somebody_to_work(void **state)
 static void recover_leaves_what_is_not_its_own(void **state)
 {
 	struct desk *desk = *state;
-	const struct recover_wish wish = { .jobs = 2 }, group = { .group = "work", .jobs = 2 };
+	const struct recover_order order = { .jobs = 2 }, group = { .group = "work", .jobs = 2 };
 	struct recover_counts counts = { 0 };
 	size_t rows = 0;
 	cleanup_instance struct instance *live = killed(desk);
@@ -832,7 +832,7 @@ static void recover_leaves_what_is_not_its_own(void **state)
 	put(desk, ended);
 	cleanup_instance struct instance *stopped = new_instance("0123abcf", "stopped");
 	put(desk, stopped);
-	assert_int_equal(recover_run(&desk->deck, &wish, note, &rows, &counts, NULL), 0);
+	assert_int_equal(recover_run(&desk->deck, &order, note, &rows, &counts, NULL), 0);
 	assert_int_equal(counts.total, 0);
 	assert_int_equal(counts.offers, 1);
 	assert_int_equal(rows, 0);
@@ -843,7 +843,7 @@ static void recover_leaves_what_is_not_its_own(void **state)
 static void a_damaged_session_is_a_failure(void **state)
 {
 	struct desk *desk = *state;
-	const struct recover_wish wish = { .jobs = 1 };
+	const struct recover_order order = { .jobs = 1 };
 	struct recover_counts counts = { 0 };
 	size_t rows = 0;
 	cleanup_instance struct instance *instance = killed(desk);
@@ -851,7 +851,7 @@ static void a_damaged_session_is_a_failure(void **state)
 	cleanup_close int fd = openat(store_profile_directory(desk->deck.store), ID,
 				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(fs_replace(fd, "instance.json", "{", 1, FS_VOLATILE, NULL), 0);
-	assert_int_equal(recover_run(&desk->deck, &wish, note, &rows, &counts, NULL), 0);
+	assert_int_equal(recover_run(&desk->deck, &order, note, &rows, &counts, NULL), 0);
 	assert_int_equal(counts.total, 1);
 	assert_int_equal(counts.failed, 1);
 	assert_int_equal(rows, 1);

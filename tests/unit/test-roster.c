@@ -91,10 +91,10 @@ static void read_roster(void *context)
 		fail_msg("%s", err.message);
 }
 
-static void open_roster(struct scene *place, const struct roster_wish *wish)
+static void open_roster(struct scene *place, const struct roster_order *order)
 {
 	cleanup_error struct error err = { 0 };
-	struct roster_wish watching = *wish;
+	struct roster_order watching = *order;
 	watching.loop = place->loop;
 	watching.due = read_roster;
 	if (roster_open(&place->deck, &watching, collect, place, &place->roster, &err) < 0)
@@ -103,7 +103,7 @@ static void open_roster(struct scene *place, const struct roster_wish *wish)
 	place->is_open = true;
 }
 
-static const struct roster_wish own = { .profile = "default" };
+static const struct roster_order own = { .profile = "default" };
 
 static void look(struct scene *place)
 {
@@ -247,7 +247,7 @@ static void sessions_and_profiles_are_kept_apart(void **state)
 	make(place->deck.store, "0123abcd", "a");
 	make(place->deck.store, "0123abce", "b");
 	make(other, "0123abcd", "far");
-	open_roster(place, &(struct roster_wish){ 0 });
+	open_roster(place, &(struct roster_order){ 0 });
 	assert_int_equal(roster_count(place->roster), 3);
 	rename_instance(other, "0123abcd", "away");
 	expect(place, "away stopped -");
@@ -301,7 +301,7 @@ static void what_changes_before_it_watches_is_told(void **state)
 	make(place->deck.store, "0123abcd", "one");
 	make(place->deck.store, "0123abce", "two");
 	const pid_t server = make_running(place, "0123abcf", "three");
-	open_roster(place, &(struct roster_wish){ .profile = "default", .shows_first = true });
+	open_roster(place, &(struct roster_order){ .profile = "default", .shows_first = true });
 	assert_known(place, "one stopped -, two stopped -, three running unknown");
 	set_state(place, "0123abcd", STATE_ERROR, "held");
 	remove_instance(place, "0123abce");
@@ -505,7 +505,7 @@ static void only_those_that_are_wished_are_followed(void **state)
 	make(place->deck.store, "0123abcd", "one");
 	make(place->deck.store, "0123abce", "two");
 	strvec_push(&ids, "0123abce");
-	open_roster(place, &(struct roster_wish){ .profile = "default", .ids = &ids });
+	open_roster(place, &(struct roster_order){ .profile = "default", .ids = &ids });
 	assert_known(place, "two stopped -");
 	set_state(place, "0123abcd", STATE_ERROR, NULL);
 	expect_nothing(place);
@@ -532,7 +532,7 @@ static void every_profile_is_followed_also_one_that_is_made_later(void **state)
 	cleanup_store struct store *other = NULL, *late = NULL;
 	assert_int_equal(store_open(place->deck.paths.state, "other", &other, NULL), 0);
 	make(other, "0123abcd", "far");
-	open_roster(place, &(struct roster_wish){ 0 });
+	open_roster(place, &(struct roster_order){ 0 });
 	expect_nothing(place);
 	rename_instance(other, "0123abcd", "away");
 	expect(place, "away stopped -");
@@ -562,7 +562,7 @@ static void a_profile_that_is_made_again_is_followed(void **state)
 	cleanup_store struct store *first = NULL, *second = NULL;
 	assert_int_equal(store_open(place->deck.paths.state, "work", &first, NULL), 0);
 	make(first, "0123abcd", "one");
-	open_roster(place, &(struct roster_wish){ 0 });
+	open_roster(place, &(struct roster_order){ 0 });
 	remove_instance_of(first, "0123abcd");
 	expect(place, "one removed -");
 	remove_profile(place, "work");
@@ -583,7 +583,7 @@ static void what_a_replaced_profile_held_is_removed(void **state)
 	cleanup_store struct store *first = NULL, *second = NULL;
 	assert_int_equal(store_open(place->deck.paths.state, "work", &first, NULL), 0);
 	make(first, "0123abcd", "one");
-	open_roster(place, &(struct roster_wish){ 0 });
+	open_roster(place, &(struct roster_order){ 0 });
 	/* Its user restores it from a backup. */
 	const int directory = store_state_directory(first);
 	assert_int_equal(renameat(directory, "work", directory, ".aside"), 0);

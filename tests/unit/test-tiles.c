@@ -10,10 +10,9 @@ enum { LEAST_WIDTH = 36, LEAST_HEIGHT = 5, WIDEST = 200, HIGHEST = 60, MOST = 20
 
 static struct tiles plan(size_t count, size_t width, size_t height)
 {
-	const struct tiles_wish wish = {
-		count, count / 3, width, height, LEAST_WIDTH, LEAST_HEIGHT
-	};
-	return tiles_plan(&wish);
+	const struct tiles_order order = { count,  count / 3,   width,
+					   height, LEAST_WIDTH, LEAST_HEIGHT };
+	return tiles_plan(&order);
 }
 
 /* Mark the cells of a tile: each may be in one only. */

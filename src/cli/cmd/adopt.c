@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct options {
-	struct adopt_wish wish;
+	struct adopt_order order;
 	bool all, yes, dry_run, no_wait, no_supervise;
 };
 
@@ -23,11 +23,11 @@ static const struct command_option options[] = {
 	{ 0, "dry-run", NULL, "show what would be taken over, and do nothing", TO_FLAG(dry_run),
 	  .kind = COMMAND_READS },
 	{ 't', "title", "TITLE", "title of the session; without it the directory's name",
-	  TO_TEXT(wish.title) },
-	{ 'g', "group", "GROUP", "a group to list it under, like work/api", TO_TEXT(wish.group) },
+	  TO_TEXT(order.title) },
+	{ 'g', "group", "GROUP", "a group to list it under, like work/api", TO_TEXT(order.group) },
 	{ 0, "session-id", "ID", "its conversation, if unknown or in doubt",
-	  TO_TEXT(wish.session_id) },
-	{ 0, "fresh", NULL, "begin a new conversation if none is known", TO_FLAG(wish.fresh) },
+	  TO_TEXT(order.session_id) },
+	{ 0, "fresh", NULL, "begin a new conversation if none is known", TO_FLAG(order.fresh) },
 	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
@@ -82,13 +82,13 @@ static void print_finds(struct app *app, const struct adopt_finds *finds)
 }
 
 /* Say what will happen to the conversation, before anything ends. */
-static void describe_conversation(const struct adopt_find *find, const struct adopt_wish *wish)
+static void describe_conversation(const struct adopt_find *find, const struct adopt_order *order)
 {
 	cleanup_free char *id = visible(
-		or_empty(wish->session_id ? wish->session_id : find->session_id));
-	if (wish->session_id)
+		or_empty(order->session_id ? order->session_id : find->session_id));
+	if (order->session_id)
 		printf("  conversation  %s (as you say)\n", id);
-	else if (wish->fresh)
+	else if (order->fresh)
 		printf("  conversation  a new one, as you wish\n");
 	else if (find->source == ADOPT_LAST_WORDS)
 		printf("  conversation  its id will be read from what it prints when it ends; until it is, nothing "
@@ -105,7 +105,7 @@ static void describe_conversation(const struct adopt_find *find, const struct ad
 		printf("  conversation  it starts fresh, with --fresh\n");
 }
 
-static void describe(const struct adopt_find *find, const struct adopt_wish *wish)
+static void describe(const struct adopt_find *find, const struct adopt_order *order)
 {
 	cleanup_free char *argv = visible_argv(find->argv.items);
 	say("%s, process %d in %s", find->agent->title, (int)find->process.pid,
@@ -114,7 +114,7 @@ static void describe(const struct adopt_find *find, const struct adopt_wish *wis
 	say("  directory     %s", find->cwd);
 	if (!is_empty(find->config_home) && find->agent->config_home_env)
 		say("  its files     %s", find->config_home);
-	describe_conversation(find, wish);
+	describe_conversation(find, order);
 	if (find->can_join)
 		say("  session       %s (%s), which has this conversation and is stopped",
 		    find->owner_title, find->owner);
@@ -166,7 +166,7 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 	cleanup_instance struct instance *added = NULL;
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
 	const struct options *given = app->options;
-	int r = adopt_take(&app->deck, find, &given->wish, &added, err);
+	int r = adopt_take(&app->deck, find, &given->order, &added, err);
 	if (r < 0)
 		return -1;
 	if (r == ADOPT_UNNAMED) {
@@ -228,7 +228,7 @@ static int look_only(struct app *app, const struct adopt_find *chosen, size_t co
 		print_finds(app, finds);
 	} else {
 		const struct options *given = app->options;
-		describe(chosen, &given->wish);
+		describe(chosen, &given->order);
 	}
 	return 0;
 }
@@ -241,7 +241,7 @@ static int cmd_adopt(struct app *app, struct error *err)
 
 	if (all && named)
 		return error_set(err, ERROR_USAGE, "--all cannot be combined with a PANE or PID");
-	if (all && (given->wish.session_id || given->wish.title))
+	if (all && (given->order.session_id || given->order.title))
 		return error_set(err, ERROR_USAGE, "--session-id and --title are for one agent");
 	if (adopt_look(&app->deck, &finds, err) < 0)
 		return -1;
@@ -252,9 +252,9 @@ static int cmd_adopt(struct app *app, struct error *err)
 	if ((!all && !named) || given->dry_run || !count)
 		return look_only(app, chosen, count, &finds);
 	for (size_t i = 0; i < count && !app->json; i++)
-		describe(chosen + i, &given->wish);
+		describe(chosen + i, &given->order);
 	/* Do not ask about what would be refused. */
-	if (named && adopt_check(chosen, &given->wish, err) < 0)
+	if (named && adopt_check(chosen, &given->order, err) < 0)
 		return -1;
 	if (get_consent(app, &agreed, err) < 0)
 		return -1;

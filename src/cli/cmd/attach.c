@@ -179,12 +179,12 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 	say_others(instance);
 	seat_note(&app->deck, app->seat, instance);
 	struct deputy *deputy = deputy_begin(&app->deck, instance);
-	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, instance->base),
-					    deputy_watch(deputy) };
+	const struct terminal_order order = { mode, statusline_of(app->deck.store, instance->base),
+					      deputy_watch(deputy) };
 	/* Keys that were typed without a link must reach no session. */
 	if (app->seat)
 		(void)tcflush(STDIN_FILENO, TCIFLUSH);
-	int r = screen_attach(&app->deck, instance, &wish, ret, err);
+	int r = screen_attach(&app->deck, instance, &order, ret, err);
 	deputy_end(deputy);
 	/* The user may have answered the agent's question. */
 	look_again(app, instance->base);

@@ -177,7 +177,7 @@ static int take_over(struct app *app, const struct asking *asking, struct error 
 {
 	CLEANUP(adopt_finds_free) struct adopt_finds finds = { 0 };
 	cleanup_instance struct instance *joined = NULL;
-	const struct adopt_wish wish = { 0 };
+	const struct adopt_order order = { 0 };
 	const struct instance *instance = asking->instance;
 	if (adopt_look(&app->deck, &finds, err) < 0)
 		return -1;
@@ -187,8 +187,8 @@ static int take_over(struct app *app, const struct asking *asking, struct error 
 				 "process %d cannot be taken over any more: look again with "
 				 "agentdeck adopt",
 				 (int)asking->conflict.process.pid);
-	if (adopt_check(find, &wish, err) < 0 ||
-	    adopt_take(&app->deck, find, &wish, &joined, err) < 0)
+	if (adopt_check(find, &order, err) < 0 ||
+	    adopt_take(&app->deck, find, &order, &joined, err) < 0)
 		return -1;
 	if (!app->json)
 		say("%s: process %d has ended", instance->title, (int)asking->conflict.process.pid);

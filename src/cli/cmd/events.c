@@ -101,14 +101,14 @@ static int cmd_events(struct app *app, struct error *err)
 	cleanup_roster struct roster *roster = NULL;
 	if (loop_new(&loop, err) < 0)
 		return -1;
-	const struct roster_wish wish = {
+	const struct roster_order order = {
 		.loop = loop,
 		.due = read_on,
 		.profile = stream.all_profiles ? NULL : app->deck.profile,
 		.looks = supervise_is_running(&app->deck) ? ROSTER_LOOKS_NOT : ROSTER_LOOKS,
 		.asks = true,
 	};
-	if (roster_open(&app->deck, &wish, tell, &stream, &roster, err) < 0)
+	if (roster_open(&app->deck, &order, tell, &stream, &roster, err) < 0)
 		return -1;
 	stream.roster = roster;
 	read_on(&stream);

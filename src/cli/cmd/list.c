@@ -203,10 +203,10 @@ static int print_once(struct app *app, struct listing *listing, struct error *er
 {
 	const struct options *given = app->options;
 	cleanup_roster struct roster *roster = NULL;
-	const struct roster_wish wish = { .profile = app->deck.profile,
-					  .looks = ROSTER_LOOKS_IF_OLD,
-					  .asks = true };
-	if (correct_list(&app->deck, &wish, &roster, err) < 0)
+	const struct roster_order order = { .profile = app->deck.profile,
+					    .looks = ROSTER_LOOKS_IF_OLD,
+					    .asks = true };
+	if (correct_list(&app->deck, &order, &roster, err) < 0)
 		return -1;
 	listing_select(listing, roster);
 	if (app->json)
@@ -284,14 +284,14 @@ static int watch(struct app *app, struct listing *listing, struct error *err)
 				 "--watch needs a terminal: run agentdeck events instead");
 	if (loop_new(&loop, err) < 0)
 		return -1;
-	const struct roster_wish wish = {
+	const struct roster_order order = {
 		.loop = loop,
 		.due = read_on,
 		.profile = app->deck.profile,
 		.looks = supervise_is_running(&app->deck) ? ROSTER_LOOKS_NOT : ROSTER_LOOKS,
 		.asks = true,
 	};
-	if (roster_open(&app->deck, &wish, NULL, &watching, &roster, err) < 0)
+	if (roster_open(&app->deck, &order, NULL, &watching, &roster, err) < 0)
 		return -1;
 	watching.roster = roster;
 	read_on(&watching);

@@ -444,12 +444,12 @@ int plain_run(struct app *app, struct error *err)
 		return -1;
 	deck_refresh_ssh_agent(&app->deck);
 	plain.loop = loop;
-	const struct roster_wish wish = { .loop = loop,
-					  .due = on_due,
-					  .profile = app->deck.profile,
-					  .looks = ROSTER_LOOKS,
-					  .asks = true };
-	int r = roster_open(&app->deck, &wish, on_event, &plain, &roster, err);
+	const struct roster_order order = { .loop = loop,
+					    .due = on_due,
+					    .profile = app->deck.profile,
+					    .looks = ROSTER_LOOKS,
+					    .asks = true };
+	int r = roster_open(&app->deck, &order, on_event, &plain, &roster, err);
 	plain.roster = roster;
 	if (r == 0 &&
 	    (roster_read(roster, err) < 0 || watch_input(&plain, err) < 0 || talk(&plain, err) < 0))

@@ -155,7 +155,7 @@ static void print_summary(const struct display *display, const struct recover_co
 static int cmd_recover(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	const struct recover_wish wish = {
+	const struct recover_order order = {
 		.group = given->group,
 		.only_error = given->only == ONLY_ERROR,
 		.mode = given->dry_run ? REVIVE_TRIAL : REVIVE_REALLY,
@@ -170,7 +170,7 @@ static int cmd_recover(struct app *app, struct error *err)
 		.json = app->json,
 		.bar = isatty(STDERR_FILENO),
 	};
-	int r = recover_run(&app->deck, &wish, show, &display, &counts, err);
+	int r = recover_run(&app->deck, &order, show, &display, &counts, err);
 	if (display.bar && counts.total)
 		fprintf(stderr, "\r\033[K");
 	if (r == 0 && display.json)

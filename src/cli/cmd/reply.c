@@ -169,13 +169,13 @@ int reply_follow(struct app *app, const struct store_row *row, int64_t deadline_
 	strvec_push(&ids, row->id);
 	if (loop_new(&following.loop, err) < 0)
 		return -1;
-	const struct roster_wish wish = { .loop = following.loop,
-					  .due = read_on,
-					  .profile = app->deck.profile,
-					  .ids = &ids,
-					  .looks = ROSTER_LOOKS,
-					  .asks = true };
-	if (roster_open(&app->deck, &wish, NULL, &following, &following.roster, err) < 0)
+	const struct roster_order order = { .loop = following.loop,
+					    .due = read_on,
+					    .profile = app->deck.profile,
+					    .ids = &ids,
+					    .looks = ROSTER_LOOKS,
+					    .asks = true };
+	if (roster_open(&app->deck, &order, NULL, &following, &following.roster, err) < 0)
 		return -1;
 	read_on(&following);
 	while (!following.has_failed) {

@@ -138,9 +138,9 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_roster struct roster *roster = NULL;
-	const struct roster_wish wish = { .profile = app->deck.profile,
-					  .looks = given->next ? ROSTER_LOOKS : ROSTER_LOOKS_NOT,
-					  .asks = true };
+	const struct roster_order order = { .profile = app->deck.profile,
+					    .looks = given->next ? ROSTER_LOOKS : ROSTER_LOOKS_NOT,
+					    .asks = true };
 	if (app->operands.count && given->next)
 		return error_set(err, ERROR_USAGE, "--next chooses the session itself: omit '%s'",
 				 app->operands.items[0]);
@@ -148,7 +148,7 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 		*ret = xstrdup(app->operands.items[0]);
 		return 0;
 	}
-	if (correct_list(&app->deck, &wish, &roster, err) < 0)
+	if (correct_list(&app->deck, &order, &roster, err) < 0)
 		return -1;
 	return given->next ? find_next(roster, ret, err) : choose(app, roster, ret, err);
 }

@@ -189,7 +189,7 @@ static int compare(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct several_verb verb = { 0 };
-	const struct work_wish wish = { 0 };
+	const struct work_order order = { 0 };
 	cleanup_several struct several several = { 0 };
 	CLEANUP(compared_free) struct compared compared = { .headings = { "FILE" } };
 	if (app->json || given->diff)
@@ -203,7 +203,7 @@ static int compare(struct app *app, struct error *err)
 		cleanup_instance struct instance *instance = NULL;
 		compared.headings[i + 1] = several.rows[i]->title;
 		if (deck_load(&app->deck, several.rows[i]->base, &instance, err) < 0 ||
-		    work_look(&app->deck, instance, &wish, &compared.changes[i], err) < 0)
+		    work_look(&app->deck, instance, &order, &compared.changes[i], err) < 0)
 			return -1;
 		compared.count++;
 		work_keep(&app->deck, instance);
@@ -243,11 +243,11 @@ static int cmd_session_changes(struct app *app, struct error *err)
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_changes struct changes changes = { 0 };
 	const bool is_diff = given->diff && !app->json;
-	const struct work_wish wish = { .with_diff = given->diff, .asks_forge = !is_diff };
+	const struct work_order order = { .with_diff = given->diff, .asks_forge = !is_diff };
 	if (app->operands.count > 1)
 		return compare(app, err);
 	if (deck_load(&app->deck, row->base, &instance, err) < 0 ||
-	    work_look(&app->deck, instance, &wish, &changes, err) < 0)
+	    work_look(&app->deck, instance, &order, &changes, err) < 0)
 		return -1;
 	work_keep(&app->deck, instance);
 	if (is_diff)

@@ -90,10 +90,10 @@ static int count_all(struct app *app, struct error *err)
 {
 	cleanup_roster struct roster *roster = NULL;
 	struct counts counts = { 0 };
-	const struct roster_wish wish = { .profile = app->deck.profile,
-					  .looks = ROSTER_LOOKS,
-					  .asks = true };
-	if (correct_list(&app->deck, &wish, &roster, err) < 0)
+	const struct roster_order order = { .profile = app->deck.profile,
+					    .looks = ROSTER_LOOKS,
+					    .asks = true };
+	if (correct_list(&app->deck, &order, &roster, err) < 0)
 		return -1;
 	for (size_t i = 0; i < roster_count(roster); i++)
 		if (!roster_at(roster, i)->row.archived_at)
@@ -208,13 +208,13 @@ static int wait_for(struct app *app, struct error *err)
 	if (parse_words(given->wait, &words, err) < 0 || resolve_all(app, &ids, err) < 0 ||
 	    loop_new(&loop, err) < 0)
 		return -1;
-	const struct roster_wish wish = { .loop = loop,
-					  .due = read_on,
-					  .profile = app->deck.profile,
-					  .ids = ids.count ? &ids : NULL,
-					  .looks = ROSTER_LOOKS,
-					  .asks = true };
-	if (roster_open(&app->deck, &wish, NULL, &waiting, &roster, err) < 0)
+	const struct roster_order order = { .loop = loop,
+					    .due = read_on,
+					    .profile = app->deck.profile,
+					    .ids = ids.count ? &ids : NULL,
+					    .looks = ROSTER_LOOKS,
+					    .asks = true };
+	if (roster_open(&app->deck, &order, NULL, &waiting, &roster, err) < 0)
 		return -1;
 	waiting.roster = roster;
 	read_on(&waiting);

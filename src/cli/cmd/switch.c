@@ -46,10 +46,10 @@ static int find_own(struct app *app, struct store_rows *rows, const struct store
 static int find_next(struct app *app, const char *own, char **ret, struct error *err)
 {
 	cleanup_roster struct roster *roster = NULL;
-	const struct roster_wish wish = { .profile = app->deck.profile,
-					  .looks = ROSTER_LOOKS,
-					  .asks = true };
-	if (correct_list(&app->deck, &wish, &roster, err) < 0)
+	const struct roster_order order = { .profile = app->deck.profile,
+					    .looks = ROSTER_LOOKS,
+					    .asks = true };
+	if (correct_list(&app->deck, &order, &roster, err) < 0)
 		return -1;
 	const struct roster_entry *next = roster_next_waiting(roster, own);
 	if (!next)

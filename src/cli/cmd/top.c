@@ -284,14 +284,14 @@ static void top_clear(struct top *top)
 
 static int watch(struct top *top, struct loop *loop)
 {
-	const struct roster_wish wish = {
+	const struct roster_order order = {
 		.loop = loop,
 		.due = read_on,
 		.profile = top->app->deck.profile,
 		.looks = supervise_is_running(&top->app->deck) ? ROSTER_LOOKS_NOT : ROSTER_LOOKS,
 		.asks = true,
 	};
-	if (roster_open(&top->app->deck, &wish, on_event, top, &top->roster, top->err) < 0 ||
+	if (roster_open(&top->app->deck, &order, on_event, top, &top->roster, top->err) < 0 ||
 	    roster_read(top->roster, top->err) < 0)
 		return -1;
 	read_usages(top);

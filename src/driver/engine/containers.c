@@ -158,26 +158,26 @@ int engine_has_file(struct engine *engine, const char *id, const char *file, str
 
 /* ---- creating --------------------------------------------------------------------------------- */
 
-static int check_sources(const struct engine *engine, const struct container_wish *wish,
+static int check_sources(const struct engine *engine, const struct engine_order *order,
 			 struct error *err)
 {
-	for (size_t i = 0; i < wish->mount_count && !engine->is_remote; i++)
-		if (access(wish->mounts[i].source, F_OK) < 0)
+	for (size_t i = 0; i < order->mount_count && !engine->is_remote; i++)
+		if (access(order->mounts[i].source, F_OK) < 0)
 			return error_set(err, ERROR_NOT_FOUND,
 					 "%s does not exist, and the container needs it",
-					 wish->mounts[i].source);
+					 order->mounts[i].source);
 	return 0;
 }
 
-static struct json_object *make_mounts(const struct container_wish *wish)
+static struct json_object *make_mounts(const struct engine_order *order)
 {
 	struct json_object *mounts = json_object_new_array();
-	for (size_t i = 0; i < wish->mount_count; i++) {
+	for (size_t i = 0; i < order->mount_count; i++) {
 		struct json_object *mount = json_object_new_object();
 		json_set_string(mount, "Type", "bind");
-		json_set_string(mount, "Source", wish->mounts[i].source);
-		json_set_string(mount, "Target", wish->mounts[i].target);
-		json_set_bool(mount, "ReadOnly", wish->mounts[i].read_only);
+		json_set_string(mount, "Source", order->mounts[i].source);
+		json_set_string(mount, "Target", order->mounts[i].target);
+		json_set_bool(mount, "ReadOnly", order->mounts[i].read_only);
 		json_object_array_add(mounts, mount);
 	}
 	return mounts;
@@ -226,85 +226,86 @@ static void set_nest(struct json_object *host, const struct container_nest *nest
 	json_set_string(json_make_object(log, "Config"), "max-size", "1m");
 }
 
-static struct json_object *make_host_config(const struct container_wish *wish)
+static struct json_object *make_host_config(const struct engine_order *order)
 {
 	struct json_object *host = json_object_new_object();
-	json_set(host, "Mounts", make_mounts(wish));
-	json_set_string(host, "NetworkMode", wish->network ? wish->network : "default");
+	json_set(host, "Mounts", make_mounts(order));
+	json_set_string(host, "NetworkMode", order->network ? order->network : "default");
 	json_set_string(json_make_object(host, "RestartPolicy"), "Name", "no");
 	json_set_string(json_make_object(host, "LogConfig"), "Type", "none");
 	json_set_bool(host, "Init", false);
 	add_words(host, "CapDrop", "ALL");
-	if (wish->cap_add)
-		json_set_strings(host, "CapAdd", wish->cap_add);
+	if (order->cap_add)
+		json_set_strings(host, "CapAdd", order->cap_add);
 	add_words(host, "SecurityOpt", "no-new-privileges");
-	if (wish->memory > 0)
-		json_set_int(host, "Memory", wish->memory);
-	if (wish->pids > 0)
-		json_set_int(host, "PidsLimit", wish->pids);
-	if (wish->cpus > 0)
-		json_set_int(host, "NanoCpus", (int64_t)(wish->cpus * 1e9));
-	if (wish->extra_host)
-		add_words(host, "ExtraHosts", wish->extra_host);
-	if (wish->keep_id)
+	if (order->memory > 0)
+		json_set_int(host, "Memory", order->memory);
+	if (order->pids > 0)
+		json_set_int(host, "PidsLimit", order->pids);
+	if (order->cpus > 0)
+		json_set_int(host, "NanoCpus", (int64_t)(order->cpus * 1e9));
+	if (order->extra_host)
+		add_words(host, "ExtraHosts", order->extra_host);
+	if (order->keep_id)
 		json_set_string(host, "UsernsMode", "keep-id");
-	if (wish->nest)
-		set_nest(host, wish->nest);
+	if (order->nest)
+		set_nest(host, order->nest);
 	return host;
 }
 
 /* What the image says of programs, health checks and signals does not count. */
-static struct json_object *make_body(const struct container_wish *wish)
+static struct json_object *make_body(const struct engine_order *order)
 {
 	struct json_object *body = json_object_new_object();
-	json_set_string(body, "Image", wish->image_id);
-	json_set_strings(body, "Entrypoint", wish->entrypoint);
+	json_set_string(body, "Image", order->image_id);
+	json_set_strings(body, "Entrypoint", order->entrypoint);
 	json_set(body, "Cmd", json_object_new_array());
-	if (wish->user)
-		json_set_string(body, "User", wish->user);
-	if (wish->directory)
-		json_set_string(body, "WorkingDir", wish->directory);
-	if (wish->environment)
-		json_set_strings(body, "Env", wish->environment);
-	json_set(body, "Labels", json_object_get(wish->labels));
+	if (order->user)
+		json_set_string(body, "User", order->user);
+	if (order->directory)
+		json_set_string(body, "WorkingDir", order->directory);
+	if (order->environment)
+		json_set_strings(body, "Env", order->environment);
+	json_set(body, "Labels", json_object_get(order->labels));
 	json_set_string(body, "StopSignal", "SIGTERM");
 	add_words(json_make_object(body, "Healthcheck"), "Test", "NONE");
-	json_set(body, "HostConfig", make_host_config(wish));
+	json_set(body, "HostConfig", make_host_config(order));
 	return body;
 }
 
 /* The engine refused, or its answer is lost.  Found with all our labels after a lost answer, the
  * container is the one that this call made, or as good as that. */
-static int look_after_create(struct engine *engine, const struct container_wish *wish,
+static int look_after_create(struct engine *engine, const struct engine_order *order,
 			     bool was_refused, char **ret_id)
 {
 	cleanup_container struct container there = { 0 };
-	if (engine_inspect(engine, wish->name, &there, NULL) != 0)
+	if (engine_inspect(engine, order->name, &there, NULL) != 0)
 		return -1;
-	bool is_ours = wish->labels && engine_has_labels(there.labels, wish->labels) &&
-		       streq(there.name, wish->name);
+	bool is_ours = order->labels && engine_has_labels(there.labels, order->labels) &&
+		       streq(there.name, order->name);
 	if (was_refused || !is_ours)
 		return ENGINE_TAKEN;
 	*ret_id = TAKE_PTR(there.id);
 	return 0;
 }
 
-static bool lacks_image(struct engine *engine, const struct container_wish *wish)
+static bool lacks_image(struct engine *engine, const struct engine_order *order)
 {
 	cleanup_engine_image struct engine_image image = { 0 };
-	return engine_inspect_image(engine, wish->image_id, &image, NULL) == ENGINE_ABSENT;
+	return engine_inspect_image(engine, order->image_id, &image, NULL) == ENGINE_ABSENT;
 }
 
-int engine_create(struct engine *engine, const struct container_wish *wish, char **ret_id,
+int engine_create(struct engine *engine, const struct engine_order *order, char **ret_id,
 		  struct error *err)
 {
 	cleanup_http_answer struct http_answer answer = { 0 };
 	cleanup_error struct error lost = { 0 };
-	if (engine_check_name("container name", wish->name, err) < 0 ||
-	    engine_check_reference(wish->image_id, err) < 0 || check_sources(engine, wish, err) < 0)
+	if (engine_check_name("container name", order->name, err) < 0 ||
+	    engine_check_reference(order->image_id, err) < 0 ||
+	    check_sources(engine, order, err) < 0)
 		return -1;
-	cleanup_free char *path = xasprintf("/containers/create?name=%s", wish->name);
-	cleanup_json struct json_object *body = make_body(wish);
+	cleanup_free char *path = xasprintf("/containers/create?name=%s", order->name);
+	cleanup_json struct json_object *body = make_body(order);
 	struct http_call call = {
 		.method = "POST", .path = path, .body = body, .timeout_ms = ENGINE_ACT_MS
 	};
@@ -314,14 +315,14 @@ int engine_create(struct engine *engine, const struct container_wish *wish, char
 		*ret_id = xstrdup(id);
 		return 0;
 	}
-	int after = look_after_create(engine, wish, r == 0, ret_id);
+	int after = look_after_create(engine, order, r == 0, ret_id);
 	if (after >= 0)
 		return after;
 	if (r < 0)
 		return error_move(err, &lost);
-	if (lacks_image(engine, wish))
+	if (lacks_image(engine, order))
 		return ENGINE_ABSENT;
-	return engine_refused(engine, &answer, err, "create the container %s", wish->name);
+	return engine_refused(engine, &answer, err, "create the container %s", order->name);
 }
 
 /* ---- changing --------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ void engine_address_clear(struct engine_address *address);
  * root), a URL, or NULL: docker if it answers, else podman.  ERROR_UNAVAILABLE lists what was
  * tried.  ERROR_INVALID: a URL that is none, or an engine across a network without TLS; only the
  * URL `trusted` (or NULL) needs none.  Asks an engine only for NULL. */
-int engine_find(const char *wish, const char *trusted, struct engine_address *ret,
+int engine_find(const char *order, const char *trusted, struct engine_address *ret,
 		struct error *err);
 
 /* Connect, find out what it is, and negotiate the version. */
@@ -112,7 +112,7 @@ struct container_nest {
 };
 
 /* What is created.  Zero and NULL mean the engine's default. */
-struct container_wish {
+struct engine_order {
 	const char *name, *image_id;
 	const struct strvec *entrypoint;
 	const char *user; /* "UID:GID" */
@@ -135,7 +135,7 @@ struct container_wish {
  * lost, a container of this name with all these labels counts as created.  Sources of mounts are
  * checked first (ERROR_NOT_FOUND names the one that is missing).  ENGINE_TAKEN, ENGINE_ABSENT (the
  * image).  *ret_id is the caller's. */
-int engine_create(struct engine *engine, const struct container_wish *wish, char **ret_id,
+int engine_create(struct engine *engine, const struct engine_order *order, char **ret_id,
 		  struct error *err);
 /* ENGINE_ABSENT.  One that runs already: 0.  ERROR_INVALID: it is paused.  ERROR_NOT_FOUND names
  * the source of a mount that is missing. */

@@ -375,7 +375,7 @@ int transcript_find(const char *config_home, const char *cwd, const char *sessio
 }
 
 struct visiting {
-	struct transcript_wish wish;
+	struct transcript_order order;
 	bool (*visit)(struct json_object *record, void *data);
 	void *data;
 };
@@ -393,11 +393,11 @@ static int visit_lines(const char *path, off_t most, const struct visiting *visi
 				.path = path,
 				.last = most,
 				.cut = { .string_max = CUT_STRING,
-					 .wants = visiting->wish.wants,
+					 .wants = visiting->order.wants,
 					 .data = visiting->data } };
 	while ((r = lines_next(&lines, err)) == 0) {
-		if (visiting->wish.may_help &&
-		    !visiting->wish.may_help(strbuf_text(&lines.line), visiting->data))
+		if (visiting->order.may_help &&
+		    !visiting->order.may_help(strbuf_text(&lines.line), visiting->data))
 			continue;
 		cleanup_json struct json_object *record = parse_record(&lines.line, path);
 		if (record && !visiting->visit(record, visiting->data))
@@ -414,11 +414,11 @@ int transcript_visit(const char *path, off_t most,
 	return visit_lines(path, most, &visiting, err);
 }
 
-int transcript_visit_some(const char *path, const struct transcript_wish *wish,
+int transcript_visit_some(const char *path, const struct transcript_order *order,
 			  bool (*visit)(struct json_object *record, void *data), void *data,
 			  struct error *err)
 {
-	const struct visiting visiting = { .wish = *wish, .visit = visit, .data = data };
+	const struct visiting visiting = { .order = *order, .visit = visit, .data = data };
 	return visit_lines(path, 0, &visiting, err);
 }
 

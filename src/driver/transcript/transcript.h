@@ -108,12 +108,12 @@ int transcript_visit(const char *path, off_t most,
 /* Like transcript_visit() for the whole file, but skips the lines for which may_help is false.
  * Skipped lines are not parsed, which saves the cost.  A string that is cut also keeps the first
  * piece for which wants is true (base/jsoncut.h). */
-struct transcript_wish {
+struct transcript_order {
 	/* NULL: all lines may help, and no piece is wanted */
 	bool (*may_help)(const char *line, void *data);
 	bool (*wants)(const char *piece, size_t length, void *data);
 };
-int transcript_visit_some(const char *path, const struct transcript_wish *wish,
+int transcript_visit_some(const char *path, const struct transcript_order *order,
 			  bool (*visit)(struct json_object *record, void *data), void *data,
 			  struct error *err);
 

@@ -90,18 +90,18 @@ void adopt_facts_clear(struct adopt_facts *facts);
 void adopt_remember(const struct adopt_find *find, const char *session_id, struct taken *ret);
 
 /* How to adopt it. */
-struct adopt_wish {
+struct adopt_order {
 	const char *title, *group; /* NULL: the default of lifecycle_add() */
 	const char *session_id;    /* instead of the find's; NULL */
 	bool fresh;                /* accept that no conversation is known */
 };
 
 /* Check whether adopt_take() would begin.  Contacts and ends nothing.  ERROR_INVALID: there is a
- * doubt, or no id, and the wish does not settle it; another process has its conversation; or we
+ * doubt, or no id, and the order does not settle it; another process has its conversation; or we
  * run below that very process.
- * ERROR_EXISTS: a session has the conversation, and runs, or the wish is for a new session.
+ * ERROR_EXISTS: a session has the conversation, and runs, or the order is for a new session.
  * ERROR_NOT_FOUND: it has ended. ERROR_UNAVAILABLE: its program could not be started again. */
-int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err);
+int adopt_check(const struct adopt_find *find, const struct adopt_order *order, struct error *err);
 
 /* Make a stopped instance of it, then end the process and the processes it started.  In this order,
  * so that the conversation is on disk before anything ends; when the process cannot be ended the
@@ -123,7 +123,7 @@ int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, st
  * without an id.  Errors as adopt_check(); ERROR_EXISTS also for an id that it said at its end.
  * *ret is the caller's. */
 enum { ADOPT_UNNAMED = 1 };
-int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
+int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_order *order,
 	       struct instance **ret, struct error *err);
 
 /* The second half of it: end the process, for this stopped instance of the deck's profile.  Nothing

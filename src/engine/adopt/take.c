@@ -43,11 +43,11 @@ static int build_argv(const struct adopt_find *find, struct strvec *ret, struct 
 }
 
 /* The session has a title and a conversation. */
-static int check_join(const struct adopt_find *find, const struct adopt_wish *wish,
+static int check_join(const struct adopt_find *find, const struct adopt_order *order,
 		      struct error *err)
 {
 	cleanup_free char *title = visible(find->owner_title);
-	if (!wish->title && !wish->session_id && !wish->fresh)
+	if (!order->title && !order->session_id && !order->fresh)
 		return 0;
 	return error_set(
 		err, ERROR_EXISTS,
@@ -56,7 +56,7 @@ static int check_join(const struct adopt_find *find, const struct adopt_wish *wi
 		find->agent->name, (int)find->process.pid, title, find->owner);
 }
 
-int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err)
+int adopt_check(const struct adopt_find *find, const struct adopt_order *order, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	const char *name = find->agent->name;
@@ -69,18 +69,18 @@ int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, st
 			pid);
 	if (!process_alive(&find->process))
 		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", pid);
-	if (find->rival && !wish->fresh)
+	if (find->rival && !order->fresh)
 		return error_set(err, ERROR_INVALID, "%s (process %d): %s", name, pid, find->doubt);
 	if (find->owner && !find->can_join)
 		return error_set(err, ERROR_EXISTS, "%s (process %d): %s", name, pid, find->doubt);
 	if (find->owner)
-		return check_join(find, wish, err);
-	if (find->doubt && !wish->session_id && !wish->fresh)
+		return check_join(find, order, err);
+	if (find->doubt && !order->session_id && !order->fresh)
 		return error_set(err, ERROR_INVALID, "%s (process %d): %s; %s--fresh for a new one",
 				 name, pid, find->doubt,
 				 find->agent->resume.count ? "say which with --session-id ID, or "
 							   : "say ");
-	if (wish->session_id && wish->fresh)
+	if (order->session_id && order->fresh)
 		return error_set(err, ERROR_USAGE, "--session-id and --fresh cannot be combined");
 	return build_argv(find, &argv, err);
 }
@@ -277,33 +277,33 @@ static int join(struct deck *deck, const struct adopt_find *find, struct instanc
 	return r;
 }
 
-int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
+int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_order *order,
 	       struct instance **ret, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_instance struct instance *added = NULL;
 	cleanup_taken struct taken taken = { 0 };
-	if (adopt_check(find, wish, err) < 0)
+	if (adopt_check(find, order, err) < 0)
 		return -1;
 	if (find->owner)
 		return join(deck, find, ret, err);
 	if (build_argv(find, &argv, err) < 0)
 		return -1;
-	bool listens = find->is_heard && !wish->session_id && !wish->fresh;
-	adopt_remember(find, wish->session_id ? wish->session_id : find->session_id, &taken);
+	bool listens = find->is_heard && !order->session_id && !order->fresh;
+	adopt_remember(find, order->session_id ? order->session_id : find->session_id, &taken);
 	/* The id is passed separately: the one in the arguments may be older. */
 	const struct lifecycle_new new = {
-		.title = wish->title,
-		.group = wish->group,
+		.title = order->title,
+		.group = order->group,
 		.directory = find->cwd,
 		.agent = find->agent->name,
 		.argv = &argv,
-		.session_id = wish->session_id ? wish->session_id
-			      : wish->fresh    ? NULL
-					       : find->session_id,
+		.session_id = order->session_id ? order->session_id
+			      : order->fresh    ? NULL
+						: find->session_id,
 		.gives_no_id = listens && !find->session_id,
 		.config_home = find->config_home,
-		.taken = wish->fresh ? NULL : &taken,
+		.taken = order->fresh ? NULL : &taken,
 	};
 	if (lifecycle_add(deck, &new, &added, err) < 0)
 		return -1;

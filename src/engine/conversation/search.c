@@ -107,8 +107,8 @@ int search_transcript(const struct agent_files *files, const char *path, const c
 	struct looking looking = {
 		.files = files, .text = text, .word = word, .is_simple = is_ascii(word)
 	};
-	const struct transcript_wish wish = { .may_help = may_have, .wants = has_text };
-	int r = transcript_visit_some(path, &wish, visit, &looking, err);
+	const struct transcript_order order = { .may_help = may_have, .wants = has_text };
+	int r = transcript_visit_some(path, &order, visit, &looking, err);
 	if (r != 0 || !looking.hit.count) {
 		search_hit_clear(&looking.hit);
 		return r < 0 ? -1 : SEARCH_NOTHING;

@@ -220,14 +220,14 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 {
 	const struct import_step *step = &look->plan.steps[index];
 	const struct adopt_find *find = import_find(look, index);
-	const struct adopt_wish wish = { 0 };
+	const struct adopt_order order = { 0 };
 	cleanup_visit struct visit visit = { 0 };
 	cleanup_strvec struct strvec words = { 0 }, origins = { 0 };
 	cleanup_instance struct instance *made = NULL;
 	cleanup_taken struct taken taken = { 0 };
 	if (step->verdict == IMPORT_DONE)
-		return adopt_take(deck, find, &wish, ret, err);
-	if (adopt_check(find, &wish, err) < 0 || visit_begin(deck, step->profile, &visit, err) < 0)
+		return adopt_take(deck, find, &order, ret, err);
+	if (adopt_check(find, &order, err) < 0 || visit_begin(deck, step->profile, &visit, err) < 0)
 		return -1;
 	struct lifecycle_new new = wish_of(step, &words);
 	adopt_remember(find, find->session_id, &taken);

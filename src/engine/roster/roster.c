@@ -716,29 +716,29 @@ int roster_read(struct roster *roster, struct error *err)
 
 /* ---- the interface ----------------------------------------------------------------------------- */
 
-int roster_open(struct deck *deck, const struct roster_wish *wish, roster_handler handler,
+int roster_open(struct deck *deck, const struct roster_order *order, roster_handler handler,
 		void *context, struct roster **ret, struct error *err)
 {
 	cleanup_roster struct roster *roster = xcalloc(1, sizeof(*roster));
 	*roster = (struct roster){
 		.deck = deck,
 		.handler = handler,
-		.due = wish->due,
+		.due = order->due,
 		.context = context,
-		.only = xstrdup_or_null(wish->profile),
-		.has_ids = wish->ids,
-		.looks = wish->looks,
-		.asks = wish->asks,
-		.memory = wish->memory,
-		.loop = wish->loop,
-		.watches_later = wish->shows_first,
+		.only = xstrdup_or_null(order->profile),
+		.has_ids = order->ids,
+		.looks = order->looks,
+		.asks = order->asks,
+		.memory = order->memory,
+		.loop = order->loop,
+		.watches_later = order->shows_first,
 	};
-	if (wish->ids)
-		strvec_push_all(&roster->ids, wish->ids);
-	if (wish->loop &&
-	    loop_add_timer(wish->loop, INT64_MAX, on_due, roster, &roster->timer, err) < 0)
+	if (order->ids)
+		strvec_push_all(&roster->ids, order->ids);
+	if (order->loop &&
+	    loop_add_timer(order->loop, INT64_MAX, on_due, roster, &roster->timer, err) < 0)
 		return -1;
-	if (wish->loop && !wish->shows_first && watch_all(roster, err) < 0)
+	if (order->loop && !order->shows_first && watch_all(roster, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(roster);
 	return 0;

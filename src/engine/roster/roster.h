@@ -12,7 +12,7 @@
  *   its agent (agentdeck-watch says how)            more seldom, at last every 51 s
  *
  * Sequence: roster_open(); roster_read() once, which adds what is there; from then on roster_read()
- * whenever wish.due() says so.
+ * whenever order.due() says so.
  *
  * The roster has no loop: its sources are on the reader's (base/loop.h), beside the reader's
  * terminal, bus and timers.  A reader with another kind of loop waits for loop_descriptor().
@@ -31,7 +31,7 @@ struct roster_entry {
 	struct view view;     /* what it is now */
 	/* of the activity where that is known, else of the state; since the Epoch, 0: unknown */
 	int64_t since_us;
-	/* with wish.memory: the control group of its live server; else NULL */
+	/* with order.memory: the control group of its live server; else NULL */
 	char *control_group;
 	void *owner; /* the reader's own */
 };
@@ -87,7 +87,7 @@ enum roster_looks {
 };
 enum { ROSTER_PATIENCE_MS = 1000 };
 
-struct roster_wish {
+struct roster_order {
 	/* Watch, on this loop, which outlives the roster, and call due() in it when there is
 	 * something to read.  NULL: roster_read() shows what is there when it is called. */
 	struct loop *loop;
@@ -104,9 +104,9 @@ struct roster_wish {
 
 struct roster;
 
-/* From here on nothing is missed (with wish.shows_first: nothing that lasts until the second
+/* From here on nothing is missed (with order.shows_first: nothing that lasts until the second
  * roster_read()).  context is for both functions; deck outlives the roster. */
-int roster_open(struct deck *deck, const struct roster_wish *wish, roster_handler handler,
+int roster_open(struct deck *deck, const struct roster_order *order, roster_handler handler,
 		void *context, struct roster **ret, struct error *err);
 void roster_close(struct roster *roster);
 CLEANUP_OF(roster_closep, struct roster, roster_close);

@@ -82,12 +82,12 @@ bool correct_row(struct deck *deck, struct store *store, const struct store_row 
 	       correct(deck, store, row->base);
 }
 
-int correct_list(struct deck *deck, const struct roster_wish *wish, struct roster **ret,
+int correct_list(struct deck *deck, const struct roster_order *order, struct roster **ret,
 		 struct error *err)
 {
 	cleanup_roster struct roster *roster = NULL;
 	bool is_stale = false;
-	if (roster_open(deck, wish, NULL, NULL, &roster, err) < 0 || roster_read(roster, err) < 0)
+	if (roster_open(deck, order, NULL, NULL, &roster, err) < 0 || roster_read(roster, err) < 0)
 		return -1;
 	const int64_t deadline = clock_ms() + CORRECT_MS;
 	for (size_t i = 0; i < roster_count(roster) && clock_ms() < deadline; i++) {

@@ -14,9 +14,9 @@
  * caller's. */
 bool correct_may_write(const struct store *store);
 
-/* One look at the sessions of the wish, and what is stored and not true is corrected, for 50 ms at
+/* One look at the sessions of the order, and what is stored and not true is corrected, for 50 ms at
  * the most.  Rows that were corrected are read again. */
-int correct_list(struct deck *deck, const struct roster_wish *wish, struct roster **ret,
+int correct_list(struct deck *deck, const struct roster_order *order, struct roster **ret,
 		 struct error *err);
 /* Like correct_list(), but for one; store: of its profile.  True: its manifest was changed, and row
  * is as it was before. */

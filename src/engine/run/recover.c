@@ -60,7 +60,7 @@ static bool memory_is_short(void)
 
 struct recovery {
 	struct deck *deck;
-	const struct recover_wish *wish;
+	const struct recover_order *order;
 	recover_progress progress;
 	void *context;
 	struct recover_counts counts;
@@ -88,10 +88,10 @@ static bool is_in_group(const struct store_row *row, const char *group)
 	return !group || naming_is_in_group(row->group, group);
 }
 
-static bool is_wanted(const struct store_row *row, const struct recover_wish *wish)
+static bool is_wanted(const struct store_row *row, const struct recover_order *order)
 {
 	if (row->damage)
-		return !wish->group;
+		return !order->group;
 	const enum presence presence = place_presence(&row->run);
 	const struct need_facts facts = {
 		.state = row->state,
@@ -105,17 +105,17 @@ static bool is_wanted(const struct store_row *row, const struct recover_wish *wi
 	const enum need need = need_of(&facts);
 	const bool is_at_rest = need == NEED_NOTHING ||
 				(need == NEED_REST && row->ending != ENDING_DUE);
-	if (is_at_rest || !is_in_group(row, wish->group))
+	if (is_at_rest || !is_in_group(row, order->group))
 		return false;
 	cleanup_view struct view view = view_of(row);
-	return !wish->only_error || state_is_error(view.state);
+	return !order->only_error || state_is_error(view.state);
 }
 
 /* A stop by a user leaves no reason. */
-static bool is_offer(const struct store_row *row, const struct recover_wish *wish)
+static bool is_offer(const struct store_row *row, const struct recover_order *order)
 {
-	return !row->damage && !wish->only_error && row->reason && row->ending != ENDING_DUE &&
-	       state_is_at_rest(row->state, row->desired) && is_in_group(row, wish->group);
+	return !row->damage && !order->only_error && row->reason && row->ending != ENDING_DUE &&
+	       state_is_at_rest(row->state, row->desired) && is_in_group(row, order->group);
 }
 
 static int by_use(const void *a, const void *b)
@@ -130,8 +130,8 @@ static void choose(struct recovery *recovery, const struct store_rows *rows)
 	recovery->rows = xcalloc(rows->count + 1, sizeof(*recovery->rows));
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct store_row *row = &rows->rows[i];
-		recovery->counts.offers += is_offer(row, recovery->wish);
-		if (is_wanted(row, recovery->wish))
+		recovery->counts.offers += is_offer(row, recovery->order);
+		if (is_wanted(row, recovery->order))
 			recovery->rows[recovery->counts.total++] = row;
 	}
 	qsort(recovery->rows, recovery->counts.total, sizeof(*recovery->rows), by_use);
@@ -193,7 +193,7 @@ static void choose_environment(const struct recovery *recovery, const struct sto
 			       struct strvec *ret)
 {
 	cleanup_instance struct instance *instance = NULL;
-	if (recovery->wish->kept_environment &&
+	if (recovery->order->kept_environment &&
 	    store_load(recovery->deck->store, row->base, &instance, NULL) == 0)
 		environment_of_kept(instance, ret);
 }
@@ -212,8 +212,8 @@ static void on_end(const struct child_result *result, const struct error *failur
 static void start(struct recovery *recovery, const struct store_row *row)
 {
 	const struct deck *deck = recovery->deck;
-	const char *more = recovery->wish->takes_over ? "--take-over" : NULL;
-	const char *dry = recovery->wish->mode == REVIVE_TRIAL ? "--dry-run" : NULL;
+	const char *more = recovery->order->takes_over ? "--take-over" : NULL;
+	const char *dry = recovery->order->mode == REVIVE_TRIAL ? "--dry-run" : NULL;
 	cleanup_strvec struct strvec environment = { 0 };
 	choose_environment(recovery, row, &environment);
 	const struct runner_request request = {
@@ -254,16 +254,16 @@ static int run(struct recovery *recovery, struct error *err)
 	return 0;
 }
 
-int recover_run(struct deck *deck, const struct recover_wish *wish, recover_progress progress,
+int recover_run(struct deck *deck, const struct recover_order *order, recover_progress progress,
 		void *context, struct recover_counts *ret, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_recovery struct recovery recovery = {
 		.deck = deck,
-		.wish = wish,
+		.order = order,
 		.progress = progress,
 		.context = context,
-		.slots = wish->jobs ? wish->jobs : recover_jobs(),
+		.slots = order->jobs ? order->jobs : recover_jobs(),
 	};
 	if (loop_new(&recovery.loop, err) < 0 || store_list(deck->store, &rows, err) < 0)
 		return -1;
@@ -271,7 +271,7 @@ int recover_run(struct deck *deck, const struct recover_wish *wish, recover_prog
 	progress(&recovery.counts, NULL, 0, context);
 	if (recovery.counts.total)
 		log_info("recover%s: %zu sessions, %zu at a time",
-			 wish->mode == REVIVE_TRIAL ? " (dry run)" : "", recovery.counts.total,
+			 order->mode == REVIVE_TRIAL ? " (dry run)" : "", recovery.counts.total,
 			 recovery.slots);
 	if (run(&recovery, err) < 0)
 		return -1;

@@ -7,7 +7,7 @@
 
 #include "engine/run/revive.h"
 
-struct recover_wish {
+struct recover_order {
 	const char *group; /* only this group (and those below it); NULL: all */
 	bool only_error;   /* only those in state "error" */
 	enum revive_mode mode;
@@ -37,7 +37,7 @@ unsigned recover_jobs(void);
  * place is none), last used first; a damaged one is among the failures, unless a group is wished. A
  * failure of one does not fail the whole: see ret->failed.  While less than a twentieth of the
  * memory is available, only one is started at a time. */
-int recover_run(struct deck *deck, const struct recover_wish *wish, recover_progress progress,
+int recover_run(struct deck *deck, const struct recover_order *order, recover_progress progress,
 		void *context, struct recover_counts *ret, struct error *err);
 
 /* What `agentdeck recover --json` answered.  ERROR_CHILD: it failed as a whole, and said why. */

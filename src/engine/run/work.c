@@ -43,14 +43,14 @@ static void ask_forge(struct deck *deck, const struct instance *instance, struct
 	*ret = request;
 }
 
-int work_look(struct deck *deck, struct instance *instance, const struct work_wish *wish,
+int work_look(struct deck *deck, struct instance *instance, const struct work_order *order,
 	      struct changes *ret, struct error *err)
 {
-	const int timeout_ms = wish->timeout_ms ? wish->timeout_ms : ASSESS_TIMEOUT_MS;
-	if (tree_changes(deck, instance, wish->with_diff, timeout_ms, ret, err) < 0)
+	const int timeout_ms = order->timeout_ms ? order->timeout_ms : ASSESS_TIMEOUT_MS;
+	if (tree_changes(deck, instance, order->with_diff, timeout_ms, ret, err) < 0)
 		return -1;
 	take_changes(ret, &instance->workspace->seen);
-	if (wish->asks_forge)
+	if (order->asks_forge)
 		ask_forge(deck, instance, &instance->workspace->seen.request);
 	return 0;
 }
@@ -81,8 +81,8 @@ void work_keep(struct deck *deck, const struct instance *instance)
 void work_look_again(struct deck *deck, struct instance *instance, bool asks_forge)
 {
 	cleanup_changes struct changes changes = { 0 };
-	const struct work_wish wish = { .asks_forge = asks_forge };
-	if (work_look(deck, instance, &wish, &changes, NULL) == 0)
+	const struct work_order order = { .asks_forge = asks_forge };
+	if (work_look(deck, instance, &order, &changes, NULL) == 0)
 		work_keep(deck, instance);
 }
 
@@ -90,9 +90,9 @@ void work_look_at_end(const struct operation *operation)
 {
 	cleanup_changes struct changes changes = { 0 };
 	cleanup_error struct error why = { 0 };
-	const struct work_wish wish = { .timeout_ms = END_MS };
+	const struct work_order order = { .timeout_ms = END_MS };
 	const struct workspace *workspace = operation->instance->workspace;
 	if (workspace && workspace->is_made &&
-	    work_look(operation->deck, operation->instance, &wish, &changes, &why) < 0)
+	    work_look(operation->deck, operation->instance, &order, &changes, &why) < 0)
 		log_warning("its work was not looked at: %s", why.message);
 }

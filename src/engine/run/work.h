@@ -8,7 +8,7 @@
 #include "engine/run/operation.h"
 #include "model/workspace/changes.h"
 
-struct work_wish {
+struct work_order {
 	bool with_diff;
 	bool asks_forge; /* for the pull request; one that is not known now stays as it was */
 	int timeout_ms;  /* 0: the usual */
@@ -16,7 +16,7 @@ struct work_wish {
 
 /* Look at the tree of the instance, and take what is seen into its workspace.  Errors as
  * tree_changes().  *ret: changes_free(). */
-int work_look(struct deck *deck, struct instance *instance, const struct work_wish *wish,
+int work_look(struct deck *deck, struct instance *instance, const struct work_order *order,
 	      struct changes *ret, struct error *err);
 
 /* Keep what was seen, unless that would say nothing new.  What another process works on, or what

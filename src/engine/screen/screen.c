@@ -14,7 +14,8 @@ static void bring_socket_back(struct deck *deck, const struct instance *instance
 }
 
 int screen_attach(struct deck *deck, const struct instance *instance,
-		  const struct terminal_wish *wish, struct terminal_parting *ret, struct error *err)
+		  const struct terminal_order *order, struct terminal_parting *ret,
+		  struct error *err)
 {
 	if (terminal_check(instance->run.socket, err) < 0)
 		return -1;
@@ -23,7 +24,7 @@ int screen_attach(struct deck *deck, const struct instance *instance,
 	deck_refresh_ssh_agent(deck);
 	const struct place_run run = place_run_of(instance);
 	place_continue(&run);
-	return terminal_attach(instance, wish, ret, err);
+	return terminal_attach(instance, order, ret, err);
 }
 
 int screen_text(struct deck *deck, const struct instance *instance, unsigned lines, char **ret,

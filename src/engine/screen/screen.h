@@ -10,7 +10,7 @@
 
 /* terminal_attach(), with the caller's SSH agent. */
 int screen_attach(struct deck *deck, const struct instance *instance,
-		  const struct terminal_wish *wish, struct terminal_parting *ret,
+		  const struct terminal_order *order, struct terminal_parting *ret,
 		  struct error *err);
 
 /* The text of its pane: the screen, and up to lines that scrolled off; without escape sequences.

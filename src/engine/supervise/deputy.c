@@ -110,11 +110,11 @@ static void on_begin(void *context)
 {
 	struct deputy *deputy = context;
 	cleanup_error struct error err = { 0 };
-	const struct roster_wish wish = {
+	const struct roster_order order = {
 		.loop = deputy->loop, .due = on_due, .looks = ROSTER_LOOKS_TELLS, .memory = true
 	};
 	filelimit_raise(&deputy->usual_files);
-	if (roster_open(deputy->deck, &wish, on_event, deputy, &deputy->roster, &err) < 0) {
+	if (roster_open(deputy->deck, &order, on_event, deputy, &deputy->roster, &err) < 0) {
 		log_warning("no notices while no supervisor runs: %s", err.message);
 		return;
 	}

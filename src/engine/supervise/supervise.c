@@ -88,11 +88,11 @@ static int add_sources(struct supervisor *supervisor, struct error *err)
 		if (loop_add_signal(supervisor->loop, signals[i], on_signal, supervisor, &source,
 				    err) < 0)
 			return -1;
-	const struct roster_wish wish = { .loop = supervisor->loop,
-					  .due = supervisor_read,
-					  .looks = ROSTER_LOOKS_TELLS,
-					  .memory = true };
-	if (roster_open(supervisor->deck, &wish, on_event, supervisor, &supervisor->roster, err) <
+	const struct roster_order order = { .loop = supervisor->loop,
+					    .due = supervisor_read,
+					    .looks = ROSTER_LOOKS_TELLS,
+					    .memory = true };
+	if (roster_open(supervisor->deck, &order, on_event, supervisor, &supervisor->roster, err) <
 	    0)
 		return -1;
 	supervisor->screens = (struct screens){ .deck = supervisor->deck,

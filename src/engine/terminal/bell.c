@@ -80,19 +80,19 @@ static int listen_on(struct bell *bell, struct error *err)
 	return open_fifo(bell, err) < 0 ? -1 : loop_add_io(bell->loop, &io, &bell->rings, err);
 }
 
-int bell_open(struct loop *loop, const struct bell_wish *wish, bell_handler handler, void *context,
-	      struct bell **ret, struct error *err)
+int bell_open(struct loop *loop, const struct bell_order *order, bell_handler handler,
+	      void *context, struct bell **ret, struct error *err)
 {
-	if (!paths_is_run_directory(wish->directory, wish->id))
+	if (!paths_is_run_directory(order->directory, order->id))
 		return error_set(err, ERROR_INVALID, "%s is not a directory of a run",
-				 wish->directory);
-	if (fs_check_owner(wish->directory, err) < 0)
+				 order->directory);
+	if (fs_check_owner(order->directory, err) < 0)
 		return -1;
 	struct bell *bell = xcalloc(1, sizeof(*bell));
-	*bell = (struct bell){ .id = xstrdup(wish->id),
-			       .socket = xstrdup(wish->socket),
-			       .program = xstrdup(wish->program),
-			       .path = path_join(wish->directory, FIFO),
+	*bell = (struct bell){ .id = xstrdup(order->id),
+			       .socket = xstrdup(order->socket),
+			       .program = xstrdup(order->program),
+			       .path = path_join(order->directory, FIFO),
 			       .loop = loop,
 			       .handler = handler,
 			       .context = context,

@@ -10,7 +10,7 @@
 #include "base/loop.h"
 #include "base/text.h"
 
-struct bell_wish {
+struct bell_order {
 	const char *id;        /* of the instance */
 	const char *socket;    /* of its terminal */
 	const char *directory; /* of its run */
@@ -20,10 +20,10 @@ struct bell_wish {
 struct bell;
 /* The bell has rung, and will not ring again before bell_look_argv(). */
 typedef void (*bell_handler)(void *context);
-/* Listen.  Copies the wish; *ret ends before the loop.  ERROR_INVALID: that is no directory of a
+/* Listen.  Copies the order; *ret ends before the loop.  ERROR_INVALID: that is no directory of a
  * run. */
-int bell_open(struct loop *loop, const struct bell_wish *wish, bell_handler handler, void *context,
-	      struct bell **ret, struct error *err);
+int bell_open(struct loop *loop, const struct bell_order *order, bell_handler handler,
+	      void *context, struct bell **ret, struct error *err);
 void bell_close(struct bell *bell);
 /* The id of its session.  Borrowed. */
 const char *bell_id(const struct bell *bell);

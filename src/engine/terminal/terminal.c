@@ -169,15 +169,15 @@ static bool has_true_color(void)
 	return streq(value, "truecolor") || streq(value, "24bit");
 }
 
-int terminal_attach(const struct instance *instance, const struct terminal_wish *wish,
+int terminal_attach(const struct instance *instance, const struct terminal_order *order,
 		    struct terminal_parting *ret, struct error *err)
 {
 	cleanup_free char *name = naming_new_uuid();
-	cleanup_free char *others = others_text(wish->status.others);
+	cleanup_free char *others = others_text(order->status.others);
 	struct tmux_attach how = {
-		.read_only = wish->mode == ATTACH_READ_ONLY,
+		.read_only = order->mode == ATTACH_READ_ONLY,
 		.has_true_color = has_true_color(),
-		.status = { .activity = wish->status.activity, .others = others },
+		.status = { .activity = order->status.activity, .others = others },
 	};
 	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
 	cleanup_close int agent = -1;
@@ -196,7 +196,7 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 	const struct child_watch watch = { .fd = agent,
 					   .on_readable = on_agent_end,
 					   .data = (void *)instance,
-					   .next = wish->watch };
+					   .next = order->watch };
 	int r = child_foreground((const char *const *)argv.items, environment.items, &watch,
 				 &status, err);
 	if (r == CHILD_NOT_INSTALLED)

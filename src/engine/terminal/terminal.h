@@ -66,7 +66,7 @@ void terminal_clients_free(struct terminal_clients *clients);
 /* "120x39 for 5 min, 80x24 (read-only) for 12 s".  The caller frees. */
 char *terminal_clients_text(const struct terminal_clients *clients) MUST_USE;
 
-struct terminal_wish {
+struct terminal_order {
 	enum attach_mode mode;
 	struct terminal_status status;
 	const struct child_watch *watch; /* served while it is attached; NULL: none.  Borrowed */
@@ -80,7 +80,7 @@ struct terminal_parting {
 /* Show the run in the caller's terminal until it detaches or the run ends.  The instance has a run.
  * In a pane of another tmux it is shown without our status line, and says how to leave.
  * ERROR_UNAVAILABLE: tmux is not installed. */
-int terminal_attach(const struct instance *instance, const struct terminal_wish *wish,
+int terminal_attach(const struct instance *instance, const struct terminal_order *order,
 		    struct terminal_parting *ret, struct error *err);
 
 /* Move a terminal that terminal_attach() has attached to another session: it leaves this

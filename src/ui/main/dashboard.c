@@ -44,7 +44,7 @@ struct dashboard {
 	struct seek *seek;
 	struct meter *meter;
 	struct links *links; /* NULL: there are no other hosts, or they are not shown */
-	const struct wall_wish *wall_wish; /* NULL: it shows the list, and no wall */
+	const struct wall_order *wall_order; /* NULL: it shows the list, and no wall */
 	struct wall wall;
 	struct gallery *gallery;
 	struct error *err;
@@ -60,10 +60,10 @@ struct dashboard {
 
 /* ---- the roster ------------------------------------------------------------------------------- */
 
-static bool is_named(const struct wall_wish *wish, const char *id)
+static bool is_named(const struct wall_order *order, const char *id)
 {
-	for (size_t i = 0; wish->ids[i]; i++)
-		if (streq(wish->ids[i], id))
+	for (size_t i = 0; order->ids[i]; i++)
+		if (streq(order->ids[i], id))
 			return true;
 	return false;
 }
@@ -72,12 +72,12 @@ static bool is_named(const struct wall_wish *wish, const char *id)
 static bool is_shown(const struct dashboard *dashboard, const struct roster_entry *entry,
 		     const struct facts *facts)
 {
-	const struct wall_wish *wish = dashboard->wall_wish;
-	if (!wish)
+	const struct wall_order *order = dashboard->wall_order;
+	if (!order)
 		return true;
-	if (wish->ids)
-		return is_named(wish, facts->key.id);
-	if (wish->group && !naming_is_in_group(or_empty(facts->group), wish->group))
+	if (order->ids)
+		return is_named(order, facts->key.id);
+	if (order->group && !naming_is_in_group(or_empty(facts->group), order->group))
 		return false;
 	return entry->owner || !doing_is_at_rest(facts->doing);
 }
@@ -155,7 +155,7 @@ static void frame(struct dashboard *dashboard)
 {
 	name_lost(dashboard);
 	ui_settle_typing(dashboard->ui);
-	if (dashboard->wall_wish) {
+	if (dashboard->wall_order) {
 		draw_wall(&dashboard->wall, dashboard->ui);
 		gallery_settle(dashboard->gallery);
 	} else {
@@ -435,7 +435,7 @@ static void click(struct dashboard *dashboard, struct wish *wish)
 {
 	size_t row, column;
 	term_click(&row, &column);
-	if (dashboard->wall_wish)
+	if (dashboard->wall_order)
 		wall_click(&dashboard->wall, dashboard->ui, row, column, wish);
 	else
 		ui_click(dashboard->ui, row, column, wish);
@@ -457,13 +457,13 @@ static void on_keys(int fd, uint32_t events, void *context)
 	}
 	for (key_code key; !dashboard->is_over && !dashboard->is_awaiting && (key = term_key());) {
 		cleanup_wish struct wish wish = { 0 };
-		if (dashboard->wall_wish)
+		if (dashboard->wall_order)
 			wall_settle(&dashboard->wall, dashboard->ui->list, term_columns(),
 				    draw_wall_height());
 		term_click(&dashboard->ui->wheel_row, &dashboard->ui->wheel_column);
 		if (key == KEY_CODE_CLICK)
 			click(dashboard, &wish);
-		else if (dashboard->wall_wish)
+		else if (dashboard->wall_order)
 			wall_key(&dashboard->wall, dashboard->ui, key, &wish);
 		else
 			ui_key(dashboard->ui, key, &wish);
@@ -582,7 +582,7 @@ static int show(struct dashboard *dashboard)
 {
 	count_profiles(dashboard);
 	read_settings(dashboard);
-	const struct wall_wish *wall = dashboard->wall_wish;
+	const struct wall_order *wall = dashboard->wall_order;
 	if (wall && wall->group) {
 		cleanup_free char *group = visible(wall->group);
 		dashboard->wall.scope = xasprintf("Group %s", group);
@@ -593,7 +593,7 @@ static int show(struct dashboard *dashboard)
 		tell_lost(dashboard);
 	if (dashboard->client) {
 		ui_begin_pick(dashboard->ui);
-	} else if (!dashboard->wall_wish) {
+	} else if (!dashboard->wall_order) {
 		dashboard->ui->wanted = dashboard->deck->settings.ui_preview ? PREVIEW_SCREEN
 									     : PREVIEW_NONE;
 		keepsake_read(dashboard->deck->paths.state, dashboard->deck->profile,
@@ -628,12 +628,12 @@ static void dashboard_clear(struct dashboard *dashboard)
 static int open_roster(struct dashboard *dashboard)
 {
 	struct deck *deck = dashboard->deck;
-	const struct roster_wish wish = { .loop = dashboard->loop,
-					  .due = read_on,
-					  .shows_first = !dashboard->client,
-					  .looks = ROSTER_LOOKS_TELLS,
-					  .profile = deck->profile };
-	if (roster_open(deck, &wish, on_event, dashboard, &dashboard->roster, dashboard->err) < 0)
+	const struct roster_order order = { .loop = dashboard->loop,
+					    .due = read_on,
+					    .shows_first = !dashboard->client,
+					    .looks = ROSTER_LOOKS_TELLS,
+					    .profile = deck->profile };
+	if (roster_open(deck, &order, on_event, dashboard, &dashboard->roster, dashboard->err) < 0)
 		return -1;
 	read_on(dashboard);
 	return dashboard->has_failed ? -1 : 0;
@@ -660,7 +660,7 @@ static int add_readers(struct dashboard *dashboard)
 	return 0;
 }
 
-int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **ret_next,
+int dashboard_run(struct deck *deck, const struct dashboard_order *asked, char **ret_next,
 		  struct error *err)
 {
 	const struct rlimit usual_files = { 0 };
@@ -669,7 +669,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 				       .ui = ui_new(deck->profile),
 				       .err = err,
 				       .client = asked->client,
-				       .wall_wish = asked->wall };
+				       .wall_order = asked->wall };
 	if (loop_new(&dashboard.loop, err) < 0)
 		return -1;
 	dashboard.errands = (struct errands){ dashboard.loop,        dashboard.ui,

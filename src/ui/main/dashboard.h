@@ -7,20 +7,20 @@
 #include "engine/deck/deck.h"
 
 /* A wall of screens instead of the list. */
-struct wall_wish {
+struct wall_order {
 	const char *group;      /* only its sessions; NULL: those of all */
 	const char *const *ids; /* only these, also if they do not run; NULL: no such choice */
 };
 
-struct dashboard_wish {
+struct dashboard_order {
 	const char *agentdeck; /* the program for what the user does */
 	/* Only choose a session, which this terminal of another session is to show ("": the only
 	 * one); NULL: do everything. */
 	const char *client;
-	const struct wall_wish *wall; /* NULL: the list */
+	const struct wall_order *wall; /* NULL: the list */
 };
 /* Show the sessions of the deck's profile until the user leaves.  The store is open.  A positive
  * value is the signal that ended it, for the caller to die of; the terminal is restored in every
  * case.  *ret_next, the caller's: the profile to which the user goes; NULL: nowhere. */
-int dashboard_run(struct deck *deck, const struct dashboard_wish *wish, char **ret_next,
+int dashboard_run(struct deck *deck, const struct dashboard_order *order, char **ret_next,
 		  struct error *err);

@@ -46,9 +46,9 @@ bool lens_look(struct lens *lens, const char *id)
 	    terminal_check(row->run.socket, NULL) < 0)
 		return false;
 	lens->server = row->run.server;
-	const struct bell_wish wish = { row->id, row->run.socket, row->run.directory,
-					glance->deck->bell };
-	if (!lens->bell && bell_open(glance->errands->loop, &wish, lens->on_ring, lens->context,
+	const struct bell_order order = { row->id, row->run.socket, row->run.directory,
+					  glance->deck->bell };
+	if (!lens->bell && bell_open(glance->errands->loop, &order, lens->on_ring, lens->context,
 				     &lens->bell, NULL) < 0)
 		return false;
 	bell_look_argv(lens->bell, &argv);

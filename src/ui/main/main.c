@@ -16,8 +16,8 @@
 
 struct request {
 	const char *profile; /* NULL: the default */
-	struct dashboard_wish wish;
-	struct wall_wish wall; /* of the wish, if it has one */
+	struct dashboard_order order;
+	struct wall_order wall; /* of the order, if it has one */
 };
 
 static int parse(int argc, char *argv[], struct request *ret, struct error *err)
@@ -30,16 +30,16 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 		{ "group", required_argument, NULL, 'r' },
 		{ 0 },
 	};
-	ret->wish.agentdeck = "agentdeck";
+	ret->order.agentdeck = "agentdeck";
 	for (int letter; (letter = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		if (letter == 'p')
 			ret->profile = optarg;
 		else if (letter == 'a')
-			ret->wish.agentdeck = optarg;
+			ret->order.agentdeck = optarg;
 		else if (letter == 'c')
-			ret->wish.client = optarg;
+			ret->order.client = optarg;
 		else if (letter == 'w')
-			ret->wish.wall = &ret->wall;
+			ret->order.wall = &ret->wall;
 		else if (letter == 'r')
 			ret->wall.group = optarg;
 		else
@@ -80,8 +80,8 @@ static int run(int argc, char *argv[], struct error *err)
 	    deck_check_profile(&deck, err) < 0 || deck_open_store(&deck, err) < 0)
 		return -1;
 	deck_refresh_ssh_agent(&deck);
-	const int r = dashboard_run(&deck, &request.wish, &next, err);
-	return r == 0 && next ? go_on_in(next, request.wish.agentdeck, err) : r;
+	const int r = dashboard_run(&deck, &request.order, &next, err);
+	return r == 0 && next ? go_on_in(next, request.order.agentdeck, err) : r;
 }
 
 int main(int argc, char *argv[])

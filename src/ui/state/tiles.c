@@ -41,16 +41,16 @@ static bool is_better(const struct tiles *a, const struct tiles *b)
 	return shown_by(a) > shown_by(b);
 }
 
-struct tiles tiles_plan(const struct tiles_wish *wish)
+struct tiles tiles_plan(const struct tiles_order *order)
 {
-	const size_t most_columns = how_many_fit(wish->width, wish->least_width);
-	const size_t most_rows = how_many_fit(wish->height, wish->least_height);
-	const size_t count = most_of(wish->count, 1);
+	const size_t most_columns = how_many_fit(order->width, order->least_width);
+	const size_t most_rows = how_many_fit(order->height, order->least_height);
+	const size_t count = most_of(order->count, 1);
 	struct tiles best = { 0 };
 	for (size_t columns = 1; columns <= least_of(most_columns, count); columns++) {
-		struct tiles tiles = { .count = wish->count,
-				       .width = wish->width,
-				       .height = wish->height,
+		struct tiles tiles = { .count = order->count,
+				       .width = order->width,
+				       .height = order->height,
 				       .columns = columns };
 		tiles.rows = most_of(least_of(divide_up(count, columns), most_rows), 1);
 		tiles.per_page = columns * tiles.rows;
@@ -59,8 +59,8 @@ struct tiles tiles_plan(const struct tiles_wish *wish)
 			best = tiles;
 	}
 	/* The others keep their least size. */
-	const size_t high = divide_up(least_of(wish->large, count), best.columns);
-	if (high < best.rows && best.height / (best.rows + high) >= wish->least_height)
+	const size_t high = divide_up(least_of(order->large, count), best.columns);
+	if (high < best.rows && best.height / (best.rows + high) >= order->least_height)
 		best.high = high;
 	return best;
 }

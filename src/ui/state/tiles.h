@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* In characters. */
-struct tiles_wish {
+struct tiles_order {
 	size_t count;         /* tiles, on all pages */
 	size_t large;         /* of these, from the first on: to be higher than others */
 	size_t width, height; /* of the place for a page */
@@ -26,7 +26,7 @@ struct rectangle {
 };
 
 /* On one page, the tiles of the last row share its width. */
-struct tiles tiles_plan(const struct tiles_wish *wish);
+struct tiles tiles_plan(const struct tiles_order *order);
 /* The tiles of a page do not overlap.  Without place for a row or a column it is empty.  index:
  * below count. */
 struct rectangle tiles_rectangle(const struct tiles *tiles, size_t index);

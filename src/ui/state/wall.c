@@ -98,8 +98,8 @@ void wall_settle(struct wall *wall, struct list *list, size_t width, size_t heig
 {
 	read_list(wall, list);
 	find_selected(wall, list);
-	wall->tiles = tiles_plan(&(struct tiles_wish){ wall->ids.count, wall->waiting, width,
-						       height, LEAST_WIDTH, LEAST_HEIGHT });
+	wall->tiles = tiles_plan(&(struct tiles_order){ wall->ids.count, wall->waiting, width,
+							height, LEAST_WIDTH, LEAST_HEIGHT });
 	forget_others(wall);
 }
 

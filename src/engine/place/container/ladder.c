@@ -266,7 +266,7 @@ static int create(struct ladder *ladder, struct error *err)
 	if (engine_facts(ladder->engine, &facts, err) < 0 ||
 	    (ladder_has_network(recipe) && ladder_make_network(ladder, &network, err) < 0))
 		return -1;
-	const struct container_wish wish = {
+	const struct engine_order order = {
 		.name = instance->base,
 		.image_id = ladder->image_id ? ladder->image_id : recipe->image_id,
 		.entrypoint = &entrypoint,
@@ -285,7 +285,7 @@ static int create(struct ladder *ladder, struct error *err)
 		.keep_id = facts.kind == ENGINE_PODMAN && facts.is_rootless,
 	};
 	cleanup_error struct error why = { 0 };
-	int r = engine_create(ladder->engine, &wish, &id, &why);
+	int r = engine_create(ladder->engine, &order, &id, &why);
 	if (r == ENGINE_TAKEN)
 		return error_set(err, ERROR_EXISTS,
 				 "another container took the name %s just now: try again",

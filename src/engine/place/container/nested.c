@@ -109,7 +109,7 @@ static int create(const struct ladder *ladder, char **ret_id, struct error *err)
 					  ":" NESTED_PORT ":" NESTED_PORT "/tcp");
 	}
 	const struct container_nest nest = { instance->container_id, KEPT, SCRATCH };
-	const struct container_wish wish = {
+	const struct engine_order order = {
 		.name = name,
 		.image_id = NESTED_IMAGE,
 		.entrypoint = &entrypoint,
@@ -123,7 +123,7 @@ static int create(const struct ladder *ladder, char **ret_id, struct error *err)
 		.cpus = facts.counts_cpus ? recipe->cpus : 0,
 		.nest = &nest,
 	};
-	const int r = engine_create(ladder->engine, &wish, ret_id, err);
+	const int r = engine_create(ladder->engine, &order, ret_id, err);
 	return r > 0 ? error_set(err, ERROR_EXISTS,
 				 "another container took the name %s just now: try again", name)
 		     : r;
