@@ -279,6 +279,20 @@ def case_a_command_runs_there(hosts):
     refused(hosts, 3, "called by agentdeck itself", "-H", "gpu1", "serve", "--stdio")
 
 
+def case_a_launch_there_has_all_its_options(hosts):
+    """As the same words have here."""
+    words = ("launch", hosts.path + "/work", "-t", "a title: with words", "-g", "team/api", "--tag", "one", "--tag", "two", "--agent", "demo", "--resume", "never", "--restart", "no",
+             "-m", "two\nlines", "--", "--name", "a b")
+    shown = []
+    for where in ((), ("-H", "gpu1")):
+        done = hosts.run(*where, *words)
+        expect(done.returncode == 0, done)
+        shown.append(json.loads(hosts.run(*where, "show", "a title: with words", "--json").stdout))
+    names = ("title", "group", "tags", "agent", "path", "command", "resume", "restart")
+    here, there = ({name: row.get(name) for name in names} for row in shown)
+    expect(here == there and there["group"] == "team/api" and None not in there.values(), f"{there} instead of {here}")
+
+
 def case_a_host_is_what_the_configuration_says(hosts):
     for text, told in (("[hosts]\ngpu1 = 1\n", "must be a table"), ('[hosts.local]\n', "not a valid name"), ('[hosts."a b"]\n', "not a valid name"),
                        ('[hosts.a]\nssh = "-oProxyCommand=x"\n', "a host, USER@HOST"), ('[hosts.a]\nprogram = "a; b"\n', "without blanks"),
@@ -711,6 +725,8 @@ def case_down_is_one_status_with_since_when(hosts):
     expect(since_files(hosts) == hosts_since, "since when changes")
     os.utime(hosts.near + "/run/links/" + hosts_since[0], (1577836800, 1577880000))
     refused(hosts, UNREACHABLE, "since 2020-01-01 ", "-H", "gpu1", "launch", "/tmp")
+    refused(hosts, UNREACHABLE, "gpu1 is unreachable", "launch", "/tmp", environment={"AGENTDECK_HOST": "gpu1"})
+    expect(json.loads(hosts.run("list", "--json").stdout) == [], "it was made here instead")
     hosts.up()
     expect(hosts.run("-H", "gpu1", "list").returncode == 0, "it is back")
     hosts.down()
@@ -1307,7 +1323,7 @@ def case_a_conversation_that_another_host_has_open_is_refused(hosts):
         expect(not [one for one in json.loads(hosts.run("list", "--json").stdout) if one["title"] == "same"], "the launch left a session")
         hosts.run("add", hosts.path + "/work", "-t", "same", "--agent", "demo", "--session-id", conversation)
         for words in (("start", "same"), ("restart", "same")):
-            refused(hosts, 1, told, *words)
+            refused(hosts, 1, f"first with agentdeck stop gpu2:{session}; if no agent runs there, add --take-over", *words)
         refused(hosts, 1, told, "session", "move", "same", "--to", "gpu1")
         expect(agents_of(hosts.near) == [], "an agent runs")
         expect(hosts.run("start", "other").returncode == 0, "another conversation")
@@ -1343,24 +1359,157 @@ def case_an_import_of_a_conversation_that_another_host_has_open_is_refused(hosts
         expect(done.returncode == 0, done)
 
 
+def kept(hosts):
+    """The titles of what this machine knows to be open elsewhere."""
+    titles = []
+    for name in glob.glob(hosts.near + "/run/links/*.live"):
+        with open(name, encoding="utf-8") as file:
+            titles += [row["title"] for row in json.load(file).values()]
+    return sorted(titles)
+
+
+@contextlib.contextmanager
+def events_of(hosts, *words):
+    """Once they have told all; what they tell then is read and left."""
+    events = subprocess.Popen(["agentdeck", "-H", *words, "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        line = b"begin"
+        while line and b"snapshot_complete" not in line:
+            line = events.stdout.readline()
+        expect(line, "events has ended")
+        yield
+    finally:
+        events.kill()
+        events.communicate()
+
+
 def case_the_deck_tells_which_conversations_are_open(hosts):
     """Also after its first list, and what ended there is forgotten."""
-    def kept():
-        files = glob.glob(hosts.near + "/run/links/*.live")
-        return [row["title"] for name in files for row in json.load(open(name, encoding="utf-8"))]
-
     with fleet_of(hosts, "gpu2") as fleet:
-        events = subprocess.Popen(["agentdeck", "-H", "gpu2", "events", "--json"], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        try:
-            while b"snapshot_complete" not in events.stdout.readline():
-                pass
+        with events_of(hosts, "gpu2", "events"):
             conversation_there(fleet, "talk")
-            wait_for(lambda: kept() == ["talk"], "it is not kept")
+            wait_for(lambda: kept(hosts) == ["talk"], "it is not kept")
             fleet.there("stop", "talk")
-            wait_for(lambda: kept() == [], "it is kept")
-        finally:
-            events.kill()
-            events.communicate()
+            wait_for(lambda: kept(hosts) == [], "it is kept")
+
+
+def case_two_that_hear_of_a_host_lose_nothing(hosts):
+    with fleet_of(hosts, "gpu2") as fleet:
+        fleet.there("-p", "other", "add", hosts.path + "/work", "-t", "idle", "-c", "cat")
+        with events_of(hosts, "gpu2", "-p", "other", "events"):
+            conversation_there(fleet, "talk")
+            hosts.run("list", "-A", "--json")
+            expect(kept(hosts) == ["talk"], kept(hosts))
+            fleet.there("-p", "other", "launch", hosts.path + "/work", "-t", "more", "--agent", "demo", "-m", "hello")
+            wait_for(lambda: "more" in kept(hosts), "it is not kept")
+            expect(kept(hosts) == ["more", "talk"], kept(hosts))
+            fleet.there("-p", "other", "session", "stop", "--all", "--quiet")
+
+
+def case_a_list_of_some_sessions_tells_of_no_others(hosts):
+    """A group can be called like the command, and another profile was told by "events -a"."""
+    with fleet_of(hosts, "gpu2") as fleet:
+        conversation_there(fleet, "talk")
+        fleet.there("-p", "other", "launch", hosts.path + "/work", "-t", "more", "--agent", "demo", "-m", "hello")
+        with events_of(hosts, "gpu2", "events", "-a"):
+            wait_for(lambda: kept(hosts) == ["more", "talk"], kept(hosts))
+        for words in (("list", "--json"), ("list", "--json", "--group", "list"), ("list", "--json", "--status", "stopped"), ("list", "--archived", "--json"), ("events", "--json")):
+            if words[0] == "events":
+                with events_of(hosts, "gpu2", "events"):
+                    pass
+            else:
+                expect(hosts.run("-H", "gpu2", *words).returncode == 0, words)
+            expect(kept(hosts) == ["more", "talk"], f"{words}: {kept(hosts)}")
+        fleet.there("-p", "other", "session", "stop", "--all", "--quiet")
+        with events_of(hosts, "gpu2", "events", "-a"):
+            wait_for(lambda: kept(hosts) == ["talk"], kept(hosts))
+
+
+def case_another_ssh_config_keeps_what_a_host_told(hosts):
+    hosts.environment["HOME"] = hosts.near
+    with fleet_of(hosts, "gpu2") as fleet:
+        _, conversation = conversation_there(fleet, "talk")
+        hosts.run("list", "-A")
+        os.mkdir(hosts.near + "/.ssh", 0o700)
+        write(hosts.near + "/.ssh/config", "# new\n")
+        refused(hosts, 1, "open in session 'talk' on gpu2", "launch", hosts.path + "/work", "--agent", "demo", "--session-id", conversation)
+
+
+def interrupted(hosts, *words):
+    """Ctrl-C once the host is asked."""
+    process = subprocess.Popen(["agentdeck", *words], env=hosts.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for(lambda: os.path.exists(hosts.path + "/asked"), f"{words}: the host is not asked")
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    told = process.communicate(timeout=DEADLINE_S)[1]
+    os.remove(hosts.path + "/asked")
+    expect(process.returncode == 1 and b"given up while gpu2 was asked" in told and time.monotonic() - started < 15, f"{words}: exit {process.returncode}: {told}")
+
+
+def case_ctrl_c_while_a_host_is_asked_ends_the_command(hosts):
+    with fleet_of(hosts, "gpu1", "gpu2") as fleet:
+        _, conversation = conversation_there(fleet, "talk")
+        hosts.run("list", "-A")
+        hosts.run("add", hosts.path + "/work", "-t", "same", "--agent", "demo", "--session-id", conversation)
+        hello = json.dumps({"frame": "hello", "oldest": 1, "newest": 1, "version": "x"})
+        for says in ("", f"echo '{hello}'; read hello; read request; "):
+            write(f"{hosts.path}/run-second", f"#!/bin/sh\n{says}touch {hosts.path}/asked; sleep 60\n", 0o755)
+            for words in (("start", "same"), ("restart", "same"), ("launch", hosts.path + "/work", "-t", "new", "--agent", "demo", "--session-id", conversation),
+                          ("session", "move", "same", "--to", "gpu1")):
+                interrupted(hosts, *words)
+        # a connection that is being made is not told apart from other work: the signal ends the process
+        signal_all(hosts.masters(), signal.SIGKILL)
+        config = open(hosts.path + "/ssh_config", encoding="utf-8").read()
+        write(hosts.path + "/ssh_config", f"Host gpu2\n  Port {fleet.hole.getsockname()[1]}\n{config}")
+        process = subprocess.Popen(["agentdeck", "launch", hosts.path + "/work", "-t", "new", "--agent", "demo", "--session-id", conversation], env=hosts.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        fleet.hole.accept()[0].close()
+        fleet.hole.accept()
+        process.send_signal(signal.SIGINT)
+        expect(process.wait(DEADLINE_S) in (1, -signal.SIGINT), process.returncode)
+        rows = {one["title"]: one["status"] for one in json.loads(hosts.run("list", "--json").stdout)}
+        expect(rows == {"mine": "stopped", "same": "stopped"} and agents_of(hosts.near) == [], rows)
+
+
+def case_a_session_that_sleeps_wakes_to_no_conversation_of_another_host(hosts):
+    with fleet_of(hosts, "gpu2") as fleet:
+        session, conversation = conversation_there(fleet, "talk")
+        hosts.run("list", "-A")
+        hosts.run("add", hosts.path + "/work", "-t", "same", "--agent", "demo", "--session-id", conversation)
+        [row] = [one for one in json.loads(hosts.run("list", "--json").stdout) if one["title"] == "same"]
+        [manifest] = [name for name in glob.glob(f"{hosts.near}/**/{row['id']}/*.json", recursive=True) if '"desired"' in open(name, encoding="utf-8").read()]
+        text = open(manifest, encoding="utf-8").read()
+        write(manifest, re.sub(r'"desired": *"stopped"', '"desired": "asleep"', text))
+        expect([one["is_asleep"] for one in json.loads(hosts.run("list", "--json").stdout) if one["title"] == "same"] == [True], "it does not sleep")
+        refused(hosts, 1, f"agentdeck stop gpu2:{session}", "send", "same", "hello")
+        expect(agents_of(hosts.near) == [], "an agent runs")
+
+
+def told_by(hosts, *rows):
+    """What gpu1 answers to each request."""
+    text = "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n" if len(rows) != 1 else json.dumps(rows[0]) + "\n"
+    data = [{"frame": "data", "id": "1", "stream": "output", "text": text[at:at + 16000]} for at in range(0, len(text), 16000)]
+    fake(hosts, *data, {"frame": "exit", "id": "1", "status": 0})
+
+
+def case_a_host_that_does_not_know_is_no_consent(hosts):
+    """Its sessions may live, also where another machine has them, and each of many counts."""
+    row = {"id": "abcdefg1", "profile": "default", "agent": "demo", "title": "t" * 3000, "session_id": str(uuid.uuid4()), "status": "unknown"}
+    many = [{**row, "id": f"abcd{i:04}", "title": "t" * 1000, "session_id": str(uuid.uuid4()), "status": "running"} for i in range(4600)]
+    hosts.run("add", hosts.path + "/work", "-t", "same", "--agent", "demo", "--session-id", row["session_id"])
+    for doubt in ({"status": "unknown"}, {"status": "running", "other_host": "gpu9"}):
+        told_by(hosts, {**row, **doubt}, {**row, "id": "abcdefg2", "status": "stopped"})
+        expect(hosts.run("-H", "gpu1", "list", "--json").returncode == 0, "list")
+        told_by(hosts, {**row, **doubt})
+        done = hosts.run("start", "same")
+        expect(done.returncode == 0 and b"it does not know whether that agent still runs" in done.stderr, done)
+        hosts.run("stop", "same")
+    told_by(hosts, *many)
+    expect(hosts.run("-H", "gpu1", "list", "--json").returncode == 0, "list")
+    told_by(hosts, many[-1])
+    refused(hosts, 1, "is open in session", "launch", hosts.path + "/work", "--agent", "demo", "--session-id", many[-1]["session_id"])
+    told_by(hosts, {**many[-1], "status": "stopped"})
+    expect(hosts.run("launch", hosts.path + "/work", "--agent", "demo", "--session-id", many[-1]["session_id"]).returncode == 0, "it has ended")
 
 
 def case_a_hostile_host_is_one_of_all(hosts):
@@ -1518,6 +1667,34 @@ def case_the_deck_shows_the_sessions_of_hosts(hosts):
         deck.wait(lambda: deck.lines("faraway"), "undo is not for the host")
     finally:
         deck.end()
+
+
+def followers(hosts):
+    """The processes that follow a host for this machine's deck."""
+    return [name for name in os.listdir("/proc") if name.isdigit() and b"events" in command_of(name).split(b"\0") and hosts.is_ours(name)]
+
+
+def case_the_deck_shows_a_host_again_that_was_away(hosts):
+    """Its rows stay meanwhile, one that was removed there goes, and a host without sessions stays in the list."""
+    for title in ("faraway", "removed"):
+        hosts.there("add", hosts.path + "/work", "-t", title, "--agent", "demo")
+    deck = Deck(hosts)
+    try:
+        deck.wait(lambda: deck.lines("faraway") and deck.lines("removed"), "they are not shown")
+        hosts.down()
+        deck.wait_for("unreachable since")
+        expect(deck.lines("faraway") and deck.lines("removed"), deck.screen())
+        hosts.there("remove", "removed")
+        hosts.up()
+        deck.wait(lambda: deck.lines("faraway") and not deck.lines("removed") and "unreachable" not in deck.screen(), "it is not shown as it is")
+        hosts.there("remove", "faraway")
+        deck.wait(lambda: not deck.lines("faraway") and deck.lines("gpu1"), "the host went with its last session")
+        hosts.there("add", hosts.path + "/work", "-t", "later", "--agent", "demo")
+        deck.wait(lambda: deck.lines("later"), "what is new there is not shown")
+        expect(followers(hosts), "nothing follows the host")
+    finally:
+        deck.end()
+    wait_for(lambda: not followers(hosts), "what follows the host outlives the deck")
 
 
 def case_a_question_of_a_host_is_answered_in_the_deck(hosts):

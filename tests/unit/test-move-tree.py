@@ -148,16 +148,21 @@ def case_a_tree_goes_along(hosts):
 
 
 def case_what_has_become_another_kind_goes_along(hosts):
-    """A directory of tracked files is a link or a file now, and a tracked file is a directory."""
+    """A directory of tracked files is a link or a file now, also an ignored one, and a tracked file is a directory."""
     repository, clone = repositories(hosts)
-    put(repository + "/other/deep", "1\n")
-    git(repository, "add", ".")
+    for name in ("other/deep", "third.o/deep", "third.o/more/deep", "fourth.o/deep"):
+        put(f"{repository}/{name}", "1\n")
+    git(repository, "add", "-f", ".")
     git(repository, "commit", "-qm", "with another directory")
     session, tree = launch(hosts, repository)
     shutil.rmtree(tree + "/sub")
     os.symlink("kept", tree + "/sub")
     shutil.rmtree(tree + "/other")
     put(tree + "/other", "a file\n")
+    shutil.rmtree(tree + "/third.o")
+    os.symlink("kept", tree + "/third.o")
+    shutil.rmtree(tree + "/fourth.o")
+    put(tree + "/fourth.o", "a file\n")
     os.remove(tree + "/both")
     put(tree + "/both/deep", "in a directory\n")
     before = look(tree)

@@ -74,6 +74,27 @@ static void a_link_that_breaks_again_and_again_is_no_storm(void **state UNUSED)
 	assert_in_range(tries, 2, 61);
 }
 
+/* A Pod reads its machine id from its volume, or there is none. */
+static void a_host_that_never_knows_who_it_is_is_not_tried_for_ever(void **state UNUSED)
+{
+	struct reattach at;
+	(void)lose(&at, 50000);
+	/* It began late, and was away once more. */
+	(void)reattach_next(&at, REATTACH_SILENT, 0, 200000);
+	(void)reattach_next(&at, REATTACH_DUE, 0, at.due_ms);
+	assert_int_not_equal(reattach_next(&at, REATTACH_UNNAMED, 0, 206000), REATTACH_END);
+	(void)reattach_next(&at, REATTACH_DUE, 0, 211000);
+	(void)reattach_next(&at, REATTACH_SILENT, 0, 212000);
+	for (int64_t now = 220000; now < 280000; now += 5000) {
+		(void)reattach_next(&at, REATTACH_DUE, 0, now);
+		assert_int_not_equal(reattach_next(&at, REATTACH_UNNAMED, 0, now), REATTACH_END);
+	}
+	(void)reattach_next(&at, REATTACH_DUE, 0, 280000);
+	assert_int_equal(reattach_next(&at, REATTACH_UNNAMED, 0, 280000), REATTACH_END);
+	assert_true(at.is_lost);
+	assert_int_equal(at.status, REATTACH_UNREACHABLE);
+}
+
 static void a_new_address_is_a_reason_to_look(void **state UNUSED)
 {
 	struct reattach at = { .is_ours = true, .due_ms = INT64_MAX };
@@ -216,6 +237,7 @@ int main(void)
 		cmocka_unit_test(a_broken_link_is_tried_at_once_and_then_each_second),
 		cmocka_unit_test(a_host_that_stays_away_is_tried_less_often),
 		cmocka_unit_test(a_link_that_breaks_again_and_again_is_no_storm),
+		cmocka_unit_test(a_host_that_never_knows_who_it_is_is_not_tried_for_ever),
 		cmocka_unit_test(a_new_address_is_a_reason_to_look),
 		cmocka_unit_test(who_detaches_during_a_check_has_left),
 		cmocka_unit_test(what_ends_there_each_time_is_not_tried_for_ever),

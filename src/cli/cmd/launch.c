@@ -10,6 +10,7 @@
 #include "cli/cmd/start.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
+#include "engine/hosts/kept.h"
 #include "engine/run/stop.h"
 
 struct options {
@@ -72,6 +73,22 @@ static struct start_order start_of(const struct options *given, const char *base
 				     .no_supervise = given->no_supervise };
 }
 
+/* Before a session is made: a question that its user ends leaves none. */
+static int check_hosts(struct app *app, const struct new_order *order, struct error *err)
+{
+	const struct agent *agent;
+	if (!order->session.session_id || !app->deck.settings.hosts.count)
+		return 0;
+	if (lifecycle_choose_agent(&app->deck, &order->session, &agent, err) < 0)
+		return -1;
+	const struct kept_question question = {
+		.agent = agent->name,
+		.session_id = order->session.session_id,
+		.otherwise = "use agentdeck add, and then agentdeck start --take-over",
+	};
+	return kept_check(&app->deck, &question, err);
+}
+
 /* Add and start.  A session that cannot start at all is removed again, so that the same command
  * works once the cause is gone. */
 static int add_and_start(struct app *app, const struct new_order *order, struct launched *ret,
@@ -79,9 +96,10 @@ static int add_and_start(struct app *app, const struct new_order *order, struct 
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *added = NULL;
-	if (image_add(app, &order->session, &added, err) < 0)
+	if (check_hosts(app, order, err) < 0 || image_add(app, &order->session, &added, err) < 0)
 		return -1;
-	const struct start_order start = start_of(given, added->base);
+	struct start_order start = start_of(given, added->base);
+	start.how.has_asked_hosts = true;
 	if (start_and_wait(app, &start, &ret->started, err) < 0) {
 		if (!waits_for_setup(app, added->base))
 			(void)lifecycle_withdraw(&app->deck, added->base, NULL);

@@ -529,6 +529,7 @@ static int check_others(const struct mover *mover, struct error *err)
 	struct app *app = mover->app;
 	const struct kept_question question = { .agent = mover->agent,
 						.session_id = mover->session_id,
+						.id = mover->id,
 						.except = { mover->from.remote,
 							    mover->to.remote } };
 	if (move_blocks(mover->state))

@@ -158,6 +158,8 @@ static enum reattach_event read_answer(struct attached *attached, const struct c
 			: json_get_string(answer, "error", ""));
 	if (result->exit_status == 0)
 		return REATTACH_ANSWERS;
+	if (strstr(attached->why, REATTACH_UNNAMED_WORDS))
+		return REATTACH_UNNAMED;
 	return reattach_needs_user(attached->why) || streq(json_get_string(answer, "code", ""),
 							   error_code_name(ERROR_NOT_FOUND))
 		       ? REATTACH_REFUSED

@@ -229,19 +229,37 @@ static void add_size(const struct app *app, const struct link *link, const struc
 	strvec_push_all(ret, words);
 }
 
-/* Does the command list sessions, for what is kept of the host?  All of them: no option selects
- * some. */
-static bool lists_sessions(const struct app *app, const struct strvec *words, bool *ret_all)
+/* Does the command list sessions, for what is kept of the host? */
+static bool lists_sessions(const struct app *app)
 {
 	const char *name = app->command->name;
-	if (!app->json || (!streq(name, "list") && !streq(name, "events")))
-		return false;
-	*ret_all = true;
-	for (size_t i = words->count; i-- > 0 && !streq(words->items[i], name);)
-		*ret_all = *ret_all &&
-			   (streq(words->items[i], "--json") || streq(words->items[i], "-A") ||
-			    streq(words->items[i], "--all-hosts"));
-	return true;
+	return app->json && (streq(name, "list") || streq(name, "events"));
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (streq(word, *words))
+			return true;
+	return false;
+}
+
+/* All sessions, unless an option that is not known here selects some. */
+static enum kept_scope scope_of(const struct app *app)
+{
+	static const char *const usual[] = { "--json", "-A", "--all-hosts", NULL };
+	static const char *const more[] = { "-a", "-aA", "-Aa", "--all-profiles", NULL };
+	const bool is_events = streq(app->command->name, "events");
+	enum kept_scope scope = KEPT_PROFILE;
+	if (app->is_bare)
+		return KEPT_SOME;
+	for (const char *const *word = &app->words[app->command_at + 1]; *word; word++) {
+		if (is_events && is_one_of(*word, more))
+			scope = KEPT_ALL;
+		else if (!is_one_of(*word, usual))
+			return KEPT_SOME;
+	}
+	return scope;
 }
 
 static void hear(void *context, struct json_object *value)
@@ -256,7 +274,6 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 	cleanup_strvec struct strvec sized = { 0 };
 	cleanup_error struct error why = { 0 };
 	CLEANUP(kept_end) struct kept kept = { 0 };
-	bool is_all = false;
 	int status;
 	if (hosts_open(deck, remote, &link, err) < 0 ||
 	    (app->kind == COMMAND_CHANGES && hosts_check_machine(remote, link, err) < 0))
@@ -268,13 +285,13 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 				   .json = app->json,
 				   .is_change = app->kind == COMMAND_CHANGES,
 				   .input = reads_input(words) ? STDIN_FILENO : -1 };
-	if (lists_sessions(app, words, &is_all)) {
-		kept_begin(deck, remote, app->profile, &kept);
+	if (lists_sessions(app)) {
+		kept_begin(deck, remote, scope_of(app), app->profile, &kept);
 		order.hear = hear;
 		order.context = &kept;
 	}
 	const bool has_run = far_run(&order, &status, &why) == 0;
-	if (order.hear && has_run && status == 0 && is_all && streq(app->command->name, "list"))
+	if (order.hear && has_run && status == 0 && streq(app->command->name, "list"))
 		kept_complete(&kept);
 	if (order.hear)
 		kept_save(&kept);

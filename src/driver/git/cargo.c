@@ -253,6 +253,42 @@ static void leave_out(const struct strbuf *gone, struct strbuf *names)
 	left = (struct strbuf){ 0 };
 }
 
+/* The link or file in the place of a directory of this path.  NULL: there is none.  The caller
+ * frees. */
+static char *in_place_of(int tree, const char *path)
+{
+	cleanup_free char *part = xstrdup(path);
+	struct stat st;
+	for (char *slash = part; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		if (fstatat(tree, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return NULL;
+		if (S_ISLNK(st.st_mode) || S_ISREG(st.st_mode))
+			return TAKE_PTR(part);
+	}
+	return NULL;
+}
+
+/* What replaces tracked files is tracked, too, whatever a rule ignores. */
+static int add_in_place_of(const struct desk *desk, const struct strbuf *gone, struct error *err)
+{
+	cleanup_strbuf struct strbuf names = { 0 };
+	cleanup_free char *last = NULL;
+	cleanup_close int tree = fs_openat(AT_FDCWD, desk->tree->path,
+					   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (tree < 0)
+		return error_set_file(err, errno, "open %s", desk->tree->path);
+	const char *name = strbuf_text(gone), *end = name + gone->length;
+	for (; name < end; name += strlen(name) + 1) {
+		cleanup_free char *part = in_place_of(tree, name);
+		if (!part || (last && streq(part, last)))
+			continue;
+		strbuf_add(&names, part, strlen(part) + 1);
+		replace_string(&last, part);
+	}
+	return names.length ? add_named(desk, "index", &names, err) : 0;
+}
+
 /* What is gone, or is behind a link or a directory now, "add" has taken out; update-index would
  * refuse the latter. */
 static int pack_files(const struct desk *desk, char **ret, struct error *err)
@@ -267,7 +303,8 @@ static int pack_files(const struct desk *desk, char **ret, struct error *err)
 	    desk_run(desk, "staged", deleted, NULL, &gone, err) < 0)
 		return -1;
 	leave_out(&gone.output, &tracked.output);
-	return add_named(desk, "index", &tracked.output, err) < 0
+	return add_named(desk, "index", &tracked.output, err) < 0 ||
+			       add_in_place_of(desk, &gone.output, err) < 0
 		       ? -1
 		       : write_tree(desk, "index", ret, err);
 }

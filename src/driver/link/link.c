@@ -327,6 +327,11 @@ static void on_signal(int number UNUSED, void *context)
 		cancel(link);
 }
 
+bool link_is_given_up(const struct link *link)
+{
+	return link->signals_seen > 0;
+}
+
 /* ---- its life --------------------------------------------------------------------------------- */
 
 static int watch(struct link *link, struct error *err)

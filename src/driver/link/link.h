@@ -48,5 +48,7 @@ struct link_request {
  * ERROR_SYSTEM: the input could not be read, and the command was cancelled. */
 int link_run(struct link *link, const struct link_request *request, int *ret_status,
 	     struct error *err);
+/* Has a signal cancelled or ended something? */
+bool link_is_given_up(const struct link *link);
 /* Tell the other side that we are here, at most every 5 s.  False: a signal waits to be seen. */
 bool link_keep(struct link *link);

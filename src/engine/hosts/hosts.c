@@ -36,6 +36,12 @@ static int64_t config_time(void)
 	return stat(path, &st) == 0 ? st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec : 0;
 }
 
+static void name_files(const char *key, char ret[SHA256_TEXT_SIZE])
+{
+	sha256_text(key, ret);
+	ret[NAME_DIGITS] = '\0';
+}
+
 static void files_open(const struct deck *deck, const struct remote *remote, struct way_files *ret)
 {
 	const char *const roots[] = { deck_has_runtime(deck) ? deck->paths.runtime : NULL,
@@ -43,11 +49,11 @@ static void files_open(const struct deck *deck, const struct remote *remote, str
 	cleanup_free char *place = remote_place(remote);
 	const int64_t time = remote_kind(remote) == REMOTE_SSH ? config_time() : 0;
 	/* Another state has connections of its own, also below the same user manager. */
-	cleanup_free char *key = xasprintf("%s %s %s %lld", remote->name, place, deck->paths.state,
-					   (long long)time);
+	cleanup_free char *lasting = xasprintf("%s %s %s", remote->name, place, deck->paths.state);
+	cleanup_free char *key = xasprintf("%s %lld", lasting, (long long)time);
 	*ret = (struct way_files){ .directory = -1 };
-	sha256_text(key, ret->name);
-	ret->name[NAME_DIGITS] = '\0';
+	name_files(lasting, ret->lasting);
+	name_files(key, ret->name);
 	ret->since = xasprintf("%s.since", ret->name);
 	ret->lock = xasprintf("%s.lock", ret->name);
 	for (size_t i = 0; i < ARRAY_SIZE(roots) && !ret->control; i++) {
@@ -93,15 +99,27 @@ int64_t hosts_unreachable_since(const struct deck *deck, const struct remote *re
 
 /* ---- what is known of a host ------------------------------------------------------------------ */
 
+static void write_note(int directory, const char *name, const char *text)
+{
+	cleanup_strbuf struct strbuf before = { 0 };
+	if (directory < 0 || (fs_read(directory, name, strlen(text), &before, NULL) == 0 &&
+			      streq(strbuf_text(&before), text)))
+		return;
+	(void)fs_replace(directory, name, text, strlen(text), FS_VOLATILE, NULL);
+}
+
 static void note(const struct way_files *files, const char *what, const char *text)
 {
 	cleanup_free char *name = xasprintf("%s.%s", files->name, what);
-	cleanup_strbuf struct strbuf before = { 0 };
-	if (files->directory < 0 ||
-	    (fs_read(files->directory, name, strlen(text), &before, NULL) == 0 &&
-	     streq(strbuf_text(&before), text)))
-		return;
-	(void)fs_replace(files->directory, name, text, strlen(text), FS_VOLATILE, NULL);
+	write_note(files->directory, name, text);
+}
+
+static char *read_note(int directory, const char *name, size_t max)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	return directory >= 0 && fs_read(directory, name, max, &text, NULL) == 0
+		       ? strbuf_take(&text)
+		       : NULL;
 }
 
 /* A note about the host, which the caller frees, and its time.  NULL: there is none. */
@@ -109,30 +127,41 @@ static char *noted(const struct deck *deck, const struct remote *remote, const c
 		   size_t max, int64_t *ret_at_us)
 {
 	cleanup_files struct way_files files;
-	cleanup_strbuf struct strbuf text = { 0 };
 	struct stat st;
 	files_open(deck, remote, &files);
 	cleanup_free char *name = xasprintf("%s.%s", files.name, what);
-	if (files.directory < 0 || fs_read(files.directory, name, max, &text, NULL) != 0 ||
-	    fstatat(files.directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	cleanup_free char *text = read_note(files.directory, name, max);
+	if (!text || fstatat(files.directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return NULL;
 	*ret_at_us = st.st_mtim.tv_sec * 1000000LL;
-	return xstrdup(strbuf_text(&text));
+	return TAKE_PTR(text);
 }
 
-void hosts_note(const struct deck *deck, const struct remote *remote, const char *what,
-		const char *text)
+int hosts_lock_note(const struct deck *deck, const struct remote *remote, const char *what,
+		    int64_t timeout_ms, struct fs_lock *ret, struct error *err)
 {
 	cleanup_files struct way_files files;
 	files_open(deck, remote, &files);
-	note(&files, what, text);
+	cleanup_free char *name = xasprintf("%s.%s.lock", files.lasting, what);
+	return fs_lock(files.directory, name, clock_ms() + timeout_ms, ret, err);
+}
+
+void hosts_note(const struct deck *deck, const struct remote *remote, const char *what,
+		const char *text, const struct fs_lock *lock UNUSED)
+{
+	cleanup_files struct way_files files;
+	files_open(deck, remote, &files);
+	cleanup_free char *name = xasprintf("%s.%s", files.lasting, what);
+	write_note(files.directory, name, text);
 }
 
 char *hosts_noted(const struct deck *deck, const struct remote *remote, const char *what,
 		  size_t max)
 {
-	int64_t at_us;
-	return noted(deck, remote, what, max, &at_us);
+	cleanup_files struct way_files files;
+	files_open(deck, remote, &files);
+	cleanup_free char *name = xasprintf("%s.%s", files.lasting, what);
+	return read_note(files.directory, name, max);
 }
 
 char *hosts_why(const struct deck *deck, const struct remote *remote)
@@ -278,7 +307,7 @@ int hosts_check_machine(const struct remote *remote, const struct link *link, st
 	/* A Pod has no id of its own, and its main program may not have read that of the volume. */
 	if (remote->kubernetes && !found)
 		return error_set(err, ERROR_UNREACHABLE,
-				 "%s has started, and does not know who it is yet: try again",
+				 "%s has started, and " REATTACH_UNNAMED_WORDS ": try again",
 				 remote->name);
 	return error_set(err, ERROR_INVALID,
 			 "%s is another machine than before: its machine id is %s, and config.toml "

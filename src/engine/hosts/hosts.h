@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/fsutil.h"
 #include "engine/hosts/way.h"
 
 enum { HOSTS_SILENT = WAY_SILENT };
@@ -49,9 +50,12 @@ void hosts_note_waiting(const struct deck *deck, const struct remote *remote, si
 size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64_t *ret_at_us);
 
 /* Keep a text about a host until the runtime directory is gone, and read it.  what names its file.
+ * A writer has read it under the same lock, of hosts_lock_note(): FS_LOCK_BUSY.
  * hosts_noted() reads at most max bytes; NULL: there is none.  The caller frees. */
+int hosts_lock_note(const struct deck *deck, const struct remote *remote, const char *what,
+		    int64_t timeout_ms, struct fs_lock *ret, struct error *err);
 void hosts_note(const struct deck *deck, const struct remote *remote, const char *what,
-		const char *text);
+		const char *text, const struct fs_lock *lock);
 char *hosts_noted(const struct deck *deck, const struct remote *remote, const char *what,
 		  size_t max) MUST_USE;
 

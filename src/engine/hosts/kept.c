@@ -9,20 +9,34 @@
 
 #define NOTE "live"
 
-enum { ROWS_MOST = 5000, NOTE_MOST = 4 << 20, TITLE_MOST = 1024, ASK_MS = 10000 };
+enum {
+	ROWS_MOST = 5000,
+	ROW_MOST = 2048,  /* bytes: the names have limits of their own */
+	TITLE_MOST = 200, /* a byte can become six in JSON */
+	TOLD_MOST = 20000,
+	LOCK_MS = 2000,
+	ASK_MS = 10000
+};
 
 /* ---- what a host tells ------------------------------------------------------------------------ */
 
-/* As far as the host knows: another one may run it. */
-static bool is_live(const struct json_object *row)
+/* Does an agent have it there? */
+enum life { LIFE_OVER, LIFE_OPEN, LIFE_UNKNOWN };
+
+static enum life life_of(const struct json_object *row)
 {
 	const char *status = json_get_string(row, "status", "");
 	const char *move = json_get_string(row, "move", NULL);
-	return (streq(status, instance_state_words[STATE_STARTING]) ||
-		streq(status, instance_state_words[STATE_RUNNING]) ||
-		streq(status, instance_state_words[STATE_STOPPING])) &&
-	       !json_get_string(row, "other_host", NULL) &&
-	       !(move && move_blocks(move_state_parse(move)));
+	if (move && move_blocks(move_state_parse(move)))
+		return LIFE_OVER;
+	/* The host only knows that one of its machines had it. */
+	if (json_get_string(row, "other_host", NULL) || streq(status, "unknown"))
+		return LIFE_UNKNOWN;
+	return streq(status, instance_state_words[STATE_STARTING]) ||
+			       streq(status, instance_state_words[STATE_RUNNING]) ||
+			       streq(status, instance_state_words[STATE_STOPPING])
+		       ? LIFE_OPEN
+		       : LIFE_OVER;
 }
 
 /* Its texts become words of command lines here. */
@@ -31,57 +45,49 @@ static bool is_usable(const struct json_object *row)
 	return naming_is_id(json_get_string(row, "id", "")) &&
 	       naming_is_session_id(json_get_string(row, "session_id", "")) &&
 	       naming_is_agent(json_get_string(row, "agent", "")) &&
-	       naming_check_profile(json_get_string(row, "profile", ""), NULL) == 0 &&
-	       strlen(json_get_string(row, "title", "")) <= TITLE_MOST;
+	       naming_check_profile(json_get_string(row, "profile", ""), NULL) == 0;
 }
 
-static const char *const kept_members[] = { "id", "profile", "title", "agent", "session_id" };
+static const char *const kept_members[] = { "id", "profile", "agent", "session_id" };
+
+/* Cut where a character begins. */
+static char *title_of(const struct json_object *told)
+{
+	const char *title = json_get_string(told, "title", "");
+	size_t length = strnlen(title, TITLE_MOST);
+	while (length && ((unsigned char)title[length] & 0xC0) == 0x80)
+		length--;
+	return xstrndup(title, length);
+}
 
 static struct json_object *row_of(const struct kept *kept, const struct json_object *told)
 {
 	struct json_object *row = json_object_new_object();
+	cleanup_free char *title = title_of(told);
 	for (size_t i = 0; i < ARRAY_SIZE(kept_members); i++)
 		json_set_string(row, kept_members[i], json_get_string(told, kept_members[i], NULL));
-	json_set_string(row, "asked", or_empty(kept->asked));
+	json_set_string(row, "title", title);
+	json_set_string(row, "asked", kept->asked);
 	return row;
 }
 
-static void drop(struct kept *kept, size_t index)
+static void tell(struct kept *kept, const char *id, struct json_object *row)
 {
-	(void)json_object_array_del_idx(kept->rows, index, 1);
-	kept->is_changed = true;
-}
-
-static void drop_session(struct kept *kept, const char *id)
-{
-	for (size_t i = json_object_array_length(kept->rows); i-- > 0;)
-		if (streq(json_get_string(json_object_array_get_idx(kept->rows, i), "id", ""), id))
-			drop(kept, i);
-}
-
-/* Most of what is told changes nothing here. */
-static bool has_row(const struct kept *kept, struct json_object *row)
-{
-	for (size_t i = 0; i < json_object_array_length(kept->rows); i++)
-		if (json_object_equal(json_object_array_get_idx(kept->rows, i), row))
-			return true;
-	return false;
+	if (json_object_object_length(kept->told) < TOLD_MOST) {
+		json_object_object_add(kept->told, id, row);
+		return;
+	}
+	/* What is not counted is not gone. */
+	kept->scope = KEPT_SOME;
+	json_object_put(row);
 }
 
 static void hear_session(struct kept *kept, const struct json_object *told)
 {
 	const char *id = json_get_string(told, "id", "");
-	const bool counts = is_live(told) && is_usable(told);
-	cleanup_json struct json_object *row = counts ? row_of(kept, told) : NULL;
-	if (!kept->is_complete && kept->heard.count < ROWS_MOST)
-		strvec_push(&kept->heard, id);
-	if (row && has_row(kept, row))
-		return;
-	drop_session(kept, id);
-	if (!row || json_object_array_length(kept->rows) >= ROWS_MOST)
-		return;
-	json_object_array_add(kept->rows, TAKE_PTR(row));
-	kept->is_changed = true;
+	const bool counts = life_of(told) != LIFE_OVER && is_usable(told);
+	if (naming_is_id(id))
+		tell(kept, id, counts ? row_of(kept, told) : NULL);
 }
 
 void kept_hear(struct kept *kept, struct json_object *value)
@@ -92,10 +98,9 @@ void kept_hear(struct kept *kept, struct json_object *value)
 			hear_session(kept, json_object_array_get_idx(value, i));
 		return;
 	}
+	/* One that was removed has no status that lives. */
 	if (streq(event, "snapshot_complete"))
 		kept_complete(kept);
-	else if (streq(event, "removed"))
-		drop_session(kept, json_get_string(value, "id", ""));
 	else
 		hear_session(kept, value);
 	/* One that is killed later has kept what it heard. */
@@ -105,14 +110,14 @@ void kept_hear(struct kept *kept, struct json_object *value)
 
 void kept_complete(struct kept *kept)
 {
-	for (size_t i = json_object_array_length(kept->rows); i-- > 0;) {
-		const struct json_object *row = json_object_array_get_idx(kept->rows, i);
-		if (streq(json_get_string(row, "asked", ""), or_empty(kept->asked)) &&
-		    !strvec_contains(&kept->heard, json_get_string(row, "id", "")))
-			drop(kept, i);
-	}
-	strvec_clear(&kept->heard);
 	kept->is_complete = true;
+	json_object_object_foreach(kept->before, id, row) {
+		const bool is_meant = kept->scope == KEPT_ALL ||
+				      (kept->scope == KEPT_PROFILE &&
+				       streq(json_get_string(row, "asked", ""), kept->asked));
+		if (is_meant && !json_object_object_get_ex(kept->told, id, NULL))
+			tell(kept, id, NULL);
+	}
 }
 
 /* ---- the file --------------------------------------------------------------------------------- */
@@ -120,34 +125,62 @@ void kept_complete(struct kept *kept)
 static struct json_object *read_rows(const struct deck *deck, const struct remote *remote)
 {
 	struct json_object *rows = NULL;
-	cleanup_free char *text = hosts_noted(deck, remote, NOTE, NOTE_MOST);
+	cleanup_free char *text = hosts_noted(deck, remote, NOTE, (size_t)ROWS_MOST * ROW_MOST);
 	if (text && json_parse(text, strlen(text), NOTE, &rows, NULL) == 0 &&
-	    json_object_is_type(rows, json_type_array))
+	    json_object_is_type(rows, json_type_object))
 		return rows;
 	json_object_put(rows);
-	return json_object_new_array();
+	return json_object_new_object();
 }
 
-void kept_begin(const struct deck *deck, const struct remote *remote, const char *asked,
-		struct kept *ret)
+void kept_begin(const struct deck *deck, const struct remote *remote, enum kept_scope scope,
+		const char *asked, struct kept *ret)
 {
-	*ret = (struct kept){
-		.deck = deck, .remote = remote, .asked = asked, .rows = read_rows(deck, remote)
-	};
+	*ret = (struct kept){ .deck = deck,
+			      .remote = remote,
+			      .scope = scope,
+			      .asked = scope == KEPT_ALL ? "*" : or_empty(asked),
+			      .before = read_rows(deck, remote),
+			      .told = json_object_new_object() };
+}
+
+/* Returns whether it changes the rows. */
+static bool take(struct json_object *rows, const char *id, struct json_object *row)
+{
+	struct json_object *old = json_get_object(rows, id);
+	if (row ? old && json_object_equal(old, row) : !old)
+		return false;
+	if (row && !old && json_object_object_length(rows) >= ROWS_MOST)
+		return false;
+	if (row)
+		json_object_object_add(rows, id, json_object_get(row));
+	else
+		json_object_object_del(rows, id);
+	return true;
 }
 
 void kept_save(struct kept *kept)
 {
-	if (kept->is_changed)
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	bool is_changed = false;
+	if (!json_object_object_length(kept->told) ||
+	    hosts_lock_note(kept->deck, kept->remote, NOTE, LOCK_MS, &lock, NULL) != 0)
+		return;
+	cleanup_json struct json_object *rows = read_rows(kept->deck, kept->remote);
+	json_object_object_foreach(kept->told, id, row) {
+		is_changed |= take(rows, id, row);
+	}
+	if (is_changed)
 		hosts_note(kept->deck, kept->remote, NOTE,
-			   json_object_to_json_string_ext(kept->rows, JSON_C_TO_STRING_PLAIN));
-	kept->is_changed = false;
+			   json_object_to_json_string_ext(rows, JSON_C_TO_STRING_PLAIN), &lock);
+	json_object_put(kept->told);
+	kept->told = json_object_new_object();
 }
 
 void kept_end(struct kept *kept)
 {
-	json_object_put(kept->rows);
-	strvec_clear(&kept->heard);
+	json_object_put(kept->before);
+	json_object_put(kept->told);
 	*kept = (struct kept){ 0 };
 }
 
@@ -166,12 +199,26 @@ enum { KEPT_OVER = 1 };
 static int judge(const struct json_object *answer, const struct kept_question *question,
 		 struct error *err)
 {
-	if (json_get_bool(answer, "success", true))
-		return is_live(answer) && is_asked_for(answer, question) ? 0 : KEPT_OVER;
-	if (streq(json_get_string(answer, "code", ""), error_code_name(ERROR_NOT_FOUND)))
+	const bool is_there = json_get_bool(answer, "success", true);
+	if (is_there ? !is_asked_for(answer, question)
+		     : streq(json_get_string(answer, "code", ""), error_code_name(ERROR_NOT_FOUND)))
 		return KEPT_OVER;
 	cleanup_free char *words = visible(json_get_string(answer, "error", "it does not say why"));
-	return error_set(err, ERROR_CHILD, "%s", words);
+	if (!is_there)
+		return error_set(err, ERROR_CHILD, "%s", words);
+	switch (life_of(answer)) {
+	case LIFE_OPEN:
+		return 0;
+	case LIFE_OVER:
+		return KEPT_OVER;
+	case LIFE_UNKNOWN:
+		break;
+	}
+	/* Both hosts share a home: the start itself sees what runs the session. */
+	return question->id && streq(question->id, json_get_string(answer, "id", ""))
+		       ? KEPT_OVER
+		       : error_set(err, ERROR_UNKNOWN,
+				   "it does not know whether that agent still runs");
 }
 
 static int ask(struct link *link, const struct json_object *row,
@@ -199,8 +246,10 @@ static int refuse(const struct remote *remote, const struct json_object *row,
 	return error_set(err, ERROR_EXISTS,
 			 "conversation %s is open in session '%s' on %s: two agents on one "
 			 "conversation would split its history; attach to that one with "
-			 "agentdeck attach %s, or stop it first with agentdeck stop %s",
-			 question->session_id, title, remote->name, hint, hint);
+			 "agentdeck attach %s, or stop it first with agentdeck stop %s%s%s",
+			 question->session_id, title, remote->name, hint, hint,
+			 question->otherwise ? "; if no agent runs there, " : "",
+			 or_empty(question->otherwise));
 }
 
 static void warn(struct deck *deck, const struct remote *remote, const struct json_object *row,
@@ -208,30 +257,60 @@ static void warn(struct deck *deck, const struct remote *remote, const struct js
 {
 	cleanup_free char *title = visible(json_get_string(row, "title", ""));
 	deck_warn(deck,
-		  "conversation %s was open in session '%s' on %s, which cannot be asked now: if "
-		  "that agent still runs, stop one of the two, or the conversation will split into "
-		  "two branches; %s",
+		  "conversation %s was open in session '%s' on %s, which cannot say now whether it "
+		  "is: if that agent still runs, stop one of the two, or the conversation will "
+		  "split into two branches; %s",
 		  question->session_id, title, remote->name, why);
 }
 
-/* All rows of a host share one connection and one deadline: a host can tell many of them. */
+/* A connection to a host, which all its rows share with one deadline: a host can tell many. */
+struct asking {
+	struct deck *deck;
+	const struct remote *remote;
+	struct link *link; /* NULL: none was needed yet */
+	int64_t deadline_ms;
+};
+
+static void asking_end(struct asking *asking)
+{
+	link_close(asking->link);
+}
+
+enum { KEPT_GIVEN_UP = 2 };
+/* As judge(), or KEPT_GIVEN_UP: a signal came. */
+static int ask_about(struct asking *asking, const struct json_object *row,
+		     const struct kept_question *question, struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	int r = asking->link ? 0 : hosts_open(asking->deck, asking->remote, &asking->link, &why);
+	if (r == 0) {
+		if (!asking->deadline_ms)
+			asking->deadline_ms = clock_ms() + ASK_MS;
+		r = ask(asking->link, row, question, asking->deadline_ms, &why);
+	}
+	const bool is_given_up = asking->link ? link_is_given_up(asking->link)
+					      : why.code == ERROR_INVALID;
+	return is_given_up ? KEPT_GIVEN_UP : r < 0 ? error_move(err, &why) : r;
+}
+
 static int check_host(struct deck *deck, const struct remote *remote,
 		      const struct kept_question *question, struct error *err)
 {
 	cleanup_json struct json_object *rows = read_rows(deck, remote);
-	cleanup_link struct link *link = NULL;
-	cleanup_error struct error why = { 0 };
-	int64_t deadline_ms = 0;
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		const struct json_object *row = json_object_array_get_idx(rows, i);
-		if (!is_asked_for(row, question))
-			continue;
-		int r = link ? 0 : hosts_open(deck, remote, &link, &why);
-		deadline_ms = deadline_ms ? deadline_ms : clock_ms() + ASK_MS;
-		if (r == 0)
-			r = ask(link, row, question, deadline_ms, &why);
+	CLEANUP(asking_end) struct asking asking = { .deck = deck, .remote = remote };
+	json_object_object_foreach(rows, id, row) {
+		cleanup_error struct error why = { 0 };
+		const int r = is_asked_for(row, question) &&
+					      streq(json_get_string(row, "id", ""), id)
+				      ? ask_about(&asking, row, question, &why)
+				      : KEPT_OVER;
 		if (r == 0)
 			return refuse(remote, row, question, err);
+		if (r == KEPT_GIVEN_UP)
+			return error_set(err, ERROR_INVALID,
+					 "given up while %s was asked whether it has conversation "
+					 "%s open: nothing was started",
+					 remote->name, question->session_id);
 		if (r < 0) {
 			warn(deck, remote, row, question, why.message);
 			return 0;

@@ -9,31 +9,46 @@
 #include "base/jsonio.h"
 #include "engine/hosts/hosts.h"
 
+/* What a command tells of, once it has told all. */
+enum kept_scope {
+	KEPT_SOME,    /* of sessions that an option selects */
+	KEPT_PROFILE, /* of all sessions of the profile that was asked for */
+	KEPT_ALL,     /* of all sessions */
+};
+
 /* What one answer of a host tells. */
 struct kept {
 	const struct deck *deck;
 	const struct remote *remote;
-	const char *asked;        /* the profile that was asked for; NULL: the usual one there */
-	struct json_object *rows; /* of sessions that live and have a conversation */
-	struct strvec heard;      /* the ids that were told; unused after kept_complete() */
-	bool is_complete, is_changed;
+	enum kept_scope scope;
+	const char *asked;          /* the profile that was asked for; "": the usual one there */
+	struct json_object *before; /* what was known when it was asked: rows, by id */
+	struct json_object *told;   /* not saved yet: by id, its row, or null where it is over */
+	bool is_complete;
 };
-void kept_begin(const struct deck *deck, const struct remote *remote, const char *asked,
-		struct kept *ret);
+/* asked: NULL: the usual profile.  Borrowed. */
+void kept_begin(const struct deck *deck, const struct remote *remote, enum kept_scope scope,
+		const char *asked, struct kept *ret);
 /* A session as list tells of it, or what events tell. */
 void kept_hear(struct kept *kept, struct json_object *value);
-/* All sessions were told: those that were not are gone. */
+/* All was told: what was known before, is in the scope and was not told is gone. */
 void kept_complete(struct kept *kept);
-/* Write what has changed.  A host that cannot be noted is one that is not known. */
+/* Add it to what other processes have saved meanwhile.  A host that cannot be noted is one that is
+ * not known. */
 void kept_save(struct kept *kept);
 void kept_end(struct kept *kept);
 
 struct kept_question {
 	const char *agent, *session_id;
+	/* The session that is to have the conversation; NULL: it is not made yet. */
+	const char *id;
+	/* What its user can do if no agent runs there, for the refusal; or NULL. */
+	const char *otherwise;
 	/* Hosts that are not asked; or NULL. */
 	const struct remote *except[2];
 };
 /* Does an agent of another host have this conversation?  Only a host that told so is asked again,
  * for 10 s after it has been reached.  Hold no lock.  ERROR_EXISTS: it has, by its own word now.
- * One that does not answer makes a warning of the deck. */
+ * ERROR_INVALID: a signal has ended the question.  A host that does not answer, or does not know,
+ * makes a warning of the deck. */
 int kept_check(struct deck *deck, const struct kept_question *question, struct error *err);

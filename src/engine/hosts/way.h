@@ -15,9 +15,11 @@
 struct way_files {
 	int directory;
 	char name[SHA256_TEXT_SIZE]; /* a digest: a host's name may be too long for a socket */
-	char *control;               /* path of the socket; NULL: ssh could not use it */
-	char *since; /* name of the file that was made when the host became unreachable */
-	char *lock;  /* name of the file of the one that connects */
+	/* The same for what is known of the host, whatever ssh's configuration says. */
+	char lasting[SHA256_TEXT_SIZE];
+	char *control; /* path of the socket; NULL: ssh could not use it */
+	char *since;   /* name of the file that was made when the host became unreachable */
+	char *lock;    /* name of the file of the one that connects */
 };
 
 /* Is there a socket, and so perhaps a connection? */

@@ -277,18 +277,24 @@ static void take_terminal(struct instance *instance, const struct lifecycle_orde
 		instance->terminal = order->terminal;
 }
 
-/* Other hosts can have the conversation.  A start that its user did not ask for continues what was
- * open here.  Asked without a lock, since a host may be slow. */
+/* Other hosts can have the conversation.  A restart that its user did not ask for continues what
+ * was open here.  Asked without a lock, since a host may be slow. */
 static int check_hosts(struct deck *deck, const char *base, const struct lifecycle_order *order,
 		       struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
-	if (order->wish != START_RESUME || order->takes_over || !deck->settings.hosts.count)
+	const bool wakes = order->kind == START_TO_WAKE;
+	if ((order->wish != START_RESUME && !wakes) || order->takes_over ||
+	    order->has_asked_hosts || !deck->settings.hosts.count)
 		return 0;
 	if (deck_load(deck, base, &instance, err) < 0)
 		return -1;
-	const struct kept_question question = { .agent = instance->agent,
-						.session_id = instance->conversation.session_id };
+	const struct kept_question question = {
+		.agent = instance->agent,
+		.session_id = instance->conversation.session_id,
+		.id = instance->id,
+		.otherwise = wakes ? NULL : "add --take-over",
+	};
 	const bool is_there = order->kind != START_AFTER_STOP &&
 			      state_is_running(instance->observed.state);
 	return is_there ? 0 : kept_check(deck, &question, err);

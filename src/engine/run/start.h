@@ -27,6 +27,8 @@ struct lifecycle_order {
 	enum start_wish wish;
 	/* The user says that the machine of its run is gone (--take-over). */
 	bool takes_over;
+	/* kept_check() has just been satisfied. */
+	bool has_asked_hosts;
 	/* The user wants no setup of its tree (--no-setup). */
 	bool leaves_setup;
 	/* The terminal of the user who starts it; 0: there is none, so as at its last start. */

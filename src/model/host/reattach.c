@@ -87,6 +87,10 @@ static enum reattach_action when_lost(struct reattach *reattach, enum reattach_e
 				      int64_t now_ms)
 {
 	const bool tries = reattach->phase == REATTACH_TRYING;
+	if (event == REATTACH_ANSWERS || event == REATTACH_SILENT)
+		reattach->unnamed_ms = 0;
+	else if (event == REATTACH_UNNAMED && !reattach->unnamed_ms)
+		reattach->unnamed_ms = now_ms;
 	switch (event) {
 	case REATTACH_ANSWERS:
 		reattach->phase = REATTACH_SHOWN;
@@ -94,7 +98,11 @@ static enum reattach_action when_lost(struct reattach *reattach, enum reattach_e
 		reattach->shown_ms = reattach->checked_ms = now_ms;
 		reattach->due_ms = INT64_MAX;
 		return REATTACH_SHOW;
+	case REATTACH_UNNAMED:
 	case REATTACH_SILENT:
+		/* A Pod reads its id from its volume within moments, or has none. */
+		if (reattach->unnamed_ms && now_ms - reattach->unnamed_ms >= MINUTE_MS)
+			return end(reattach, UNREACHABLE);
 		reattach->brief = 0;
 		return tries ? try_at(reattach, next_ms(reattach, now_ms), now_ms) : REATTACH_WAIT;
 	case REATTACH_NETWORK:

@@ -15,6 +15,7 @@ enum reattach_event {
 	REATTACH_NETWORK, /* this machine has another address, or was asleep */
 	REATTACH_ANSWERS, /* the attempt, or the check, has reached the host */
 	REATTACH_SILENT,  /* it has not */
+	REATTACH_UNNAMED, /* it has, and the host has no machine id yet */
 	REATTACH_REFUSED, /* the host wants something from its user first */
 	REATTACH_DUE,     /* reattach.due_ms has passed */
 	REATTACH_KEY,     /* any other key than the next one */
@@ -45,13 +46,17 @@ struct reattach {
 			    long */
 	bool ends_there; /* so often that the link is not the reason */
 	int64_t shown_ms, checked_ms, lost_ms, tried_ms;
-	int64_t due_ms; /* INT64_MAX: never */
+	int64_t unnamed_ms; /* since when it has no machine id; 0: it has, or does not answer */
+	int64_t due_ms;     /* INT64_MAX: never */
 	int status;
 };
 
 /* status: of REATTACH_ENDED. */
 enum reattach_action reattach_next(struct reattach *reattach, enum reattach_event event, int status,
 				   int64_t now_ms);
+
+/* What a message says of a host that has no machine id yet. */
+#define REATTACH_UNNAMED_WORDS "does not know who it is yet"
 
 /* Does ssh say that trying again is no use before its user has done something? */
 bool reattach_needs_user(const char *words);
