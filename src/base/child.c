@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/libc.h"
+#include "base/process.h"
 #include "base/program.h"
 #include "base/spawner.h"
 

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/text.h"
 
 #include <stdint.h>

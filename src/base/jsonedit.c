@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/jsonedit.h"
 
+#include "base/jsonio.h"
+
 #include <string.h>
 
 struct scan {

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/jsonio.h"
 #include "base/text.h"
 
 struct json_place {

@@ -4,6 +4,7 @@
 #include "base/program.h"
 #include "engine/place/container/image.h"
 #include "engine/place/container/nestedwish.h"
+#include "engine/place/container/resolve.h"
 
 /* Instead of mmdebstrap. */
 static void put_program(const char *lines)

@@ -5,6 +5,7 @@
 #include "unit/test.h"
 
 #include "base/jsonedit.h"
+#include "base/jsonio.h"
 
 #include <string.h>
 

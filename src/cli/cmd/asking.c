@@ -7,7 +7,9 @@
 #include "cli/show/table.h"
 #include "engine/adopt/adopt.h"
 #include "engine/roster/view.h"
+#include "engine/run/undo.h"
 #include "engine/workspace/tree.h"
+#include "model/question/screens.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -5,13 +5,12 @@
  */
 #pragma once
 
+#include "driver/store/trash.h"
 #include "engine/run/add.h"
 #include "engine/run/conflict.h"
 #include "engine/run/ending.h"
 #include "engine/run/start.h"
-#include "engine/run/undo.h"
 #include "model/question/questions.h"
-#include "model/question/screens.h"
 
 struct asking {
 	struct questions questions;

@@ -15,6 +15,7 @@
 #include "engine/roster/view.h"
 #include "engine/run/change.h"
 #include "engine/run/start.h"
+#include "engine/screen/screen.h"
 #include "engine/supervise/deputy.h"
 #include "engine/supervise/supervise.h"
 #include "engine/terminal/seat.h"

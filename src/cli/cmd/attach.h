@@ -3,7 +3,7 @@
 
 #include "cli/cmd/decide.h"
 #include "cli/core/command.h"
-#include "engine/screen/screen.h"
+#include "engine/terminal/terminal.h"
 
 /* Attach the terminal to a running instance, and wait until the user detaches.  If they switch to
  * another session, attach that one.  A positive value is the exit status. */

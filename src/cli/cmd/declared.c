@@ -6,6 +6,7 @@
 #include "engine/roster/view.h"
 #include "engine/run/add.h"
 #include "engine/run/change.h"
+#include "model/session/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "engine/run/change.h"
 #include "model/session/naming.h"
+#include "model/session/state.h"
 
 #include <stdlib.h>
 #include <string.h>

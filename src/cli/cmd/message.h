@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "cli/core/command.h"
 #include "engine/screen/deliver.h"
 
 /* Read the message from the file if it is not NULL, else from text; "-" is standard input.  This

@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
+#include "model/session/state.h"
 
 #include <stdlib.h>
 #include <string.h>

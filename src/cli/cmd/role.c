@@ -6,6 +6,7 @@
 #include "engine/role/fetch.h"
 
 #include "base/clock.h"
+#include "engine/role/trust.h"
 
 static int read_source(const struct app *app, struct role_source *ret, struct error *err)
 {

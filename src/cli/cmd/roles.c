@@ -7,6 +7,7 @@
 #include "cli/show/output.h"
 #include "engine/role/built.h"
 #include "engine/role/fetch.h"
+#include "engine/role/trust.h"
 #include "model/settings/limits.h"
 
 #include <errno.h>

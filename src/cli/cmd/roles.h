@@ -6,7 +6,6 @@
 
 #include "cli/cmd/containeropts.h"
 #include "cli/core/command.h"
-#include "engine/role/trust.h"
 
 /* The session that gets the role. */
 struct role_session {

@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 #include "engine/roster/view.h"
+#include "model/session/state.h"
 
 static int cmd_session_address(struct app *app, struct error *err)
 {

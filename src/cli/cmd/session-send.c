@@ -14,6 +14,7 @@
 #include "engine/deck/hint.h"
 #include "engine/run/sleep.h"
 #include "engine/run/start.h"
+#include "model/session/state.h"
 
 #include <string.h>
 

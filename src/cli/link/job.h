@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/loop.h"
-#include "cli/core/command.h"
+#include "engine/deck/deck.h"
 #include "model/link/frame.h"
 
 struct job;

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "cli/core/command.h"
 #include "model/host/remote.h"
 
 struct attached_order {

@@ -9,6 +9,7 @@
 #include "cli/main/fleet.h"
 #include "cli/show/output.h"
 #include "engine/deck/once.h"
+#include "engine/hosts/hosts.h"
 #include "engine/hosts/kept.h"
 #include "model/session/naming.h"
 

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "cli/core/command.h"
 #include "engine/deck/stages.h"
 
 /* A line of what a command does now, on standard error with --json.  is_failure: it is one of the

@@ -10,6 +10,7 @@
  */
 #include "driver/follow/follow-tree.h"
 
+#include "base/fsutil.h"
 #include "model/session/naming.h"
 
 #include <errno.h>

@@ -6,10 +6,12 @@
 
 #include "driver/follow/follow-event.h"
 
-#include "base/fsutil.h"
+#include "base/error.h"
 
+#include <stdbool.h>
 #include <sys/inotify.h>
 #include <sys/queue.h>
+#include <sys/stat.h>
 
 #define FOLLOW_MANIFEST_NAME "instance.json"
 
@@ -23,7 +25,7 @@
 /* The watch of one directory, or of a terminal. It is part of the struct of that directory. */
 struct watch {
 	int wd; /* -1: none */
-	enum place { STATE, PROFILE, INSTANCE, RUN, TERMINAL } place;
+	enum { STATE, PROFILE, INSTANCE, RUN, TERMINAL } place;
 	struct profile *profile;
 	struct member *member;
 };

@@ -2,6 +2,8 @@
 #include "driver/follow/follow.h"
 
 #include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/text.h"
 #include "driver/follow/follow-tree.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include "base/fsutil.h"
 #include "base/toml.h"
+#include "driver/foreign/foreign-internal.h"
 
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 
 #include "base/argsplit.h"
 #include "base/fsutil.h"
+#include "driver/foreign/foreign-internal.h"
 #include "driver/foreign/sqlite.h"
 #include "model/session/naming.h"
 

@@ -3,6 +3,7 @@
  * Agent of Empires 1.9: a sessions.json for each profile.  A profile that is a symbolic link is
  * another name of one.
  */
+#include "driver/foreign/foreign-internal.h"
 #include "driver/foreign/hooks.h"
 
 #include "base/argsplit.h"

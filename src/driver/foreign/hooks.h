@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "driver/foreign/foreign-internal.h"
+#include "driver/foreign/foreign.h"
 
 enum hooked_kind {
 	HOOKED_JSON,   /* "hooks": {EVENT: [{"hooks": [{"command": ...}]}]} */

@@ -2,6 +2,7 @@
 #include "driver/foreign/settings.h"
 
 #include "base/fsutil.h"
+#include "driver/foreign/foreign-internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "driver/foreign/foreign-internal.h"
+#include "base/error.h"
+#include "base/text.h"
 
 #include <sys/stat.h>
 

@@ -5,6 +5,7 @@
  * That program knows the conversation of claude from a hook.  For other agents it takes the newest
  * one of the directory, which may be an earlier one.
  */
+#include "driver/foreign/foreign-internal.h"
 #include "driver/foreign/hooks.h"
 
 #include "base/fsutil.h"

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/text.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct desktop_text {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/systemd/bus.h"
 #include "driver/systemd/service.h"
 
 #include "base/clock.h"

@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "driver/systemd/bus.h"
+#include "base/error.h"
+#include "base/systemd.h"
 
 #define SERVICE_NAME      "io.agentdeck.Supervisor1"
 #define SERVICE_PATH      "/io/agentdeck/Supervisor1"

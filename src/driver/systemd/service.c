@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/version.h"
+#include "driver/systemd/bus.h"
 #include "driver/systemd/service-internal.h"
 #include "model/session/state.h"
 

@@ -15,7 +15,6 @@
 
 #include "base/child.h"
 #include "base/error.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "driver/tmux/tmux-userconf.h"
 #include "model/session/instance.h"

@@ -2,6 +2,7 @@
 #include "driver/web/web.h"
 
 #include "base/library.h"
+#include "base/text.h"
 
 #include <curl/curl.h>
 #include <string.h>

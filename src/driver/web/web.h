@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/text.h"
 
 struct web_request {
 	const char *url;

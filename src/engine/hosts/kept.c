@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/deck/hint.h"
+#include "engine/hosts/hosts.h"
 #include "model/session/instance.h"
 #include "model/session/move.h"
 #include "model/session/naming.h"

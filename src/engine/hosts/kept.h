@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/jsonio.h"
-#include "engine/hosts/hosts.h"
 
 /* What a command tells of, once it has told all. */
 enum kept_scope {

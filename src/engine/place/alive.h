@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "driver/store/store.h"
 #include "engine/place/place.h"
 
 /* Is no process of the run left?  False as well when that cannot be found out. */

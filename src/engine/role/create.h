@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/text.h"
+#include "base/error.h"
 
 /* Write .devcontainer/devcontainer.json and its Dockerfile into a directory, which is made if only
  * it is missing.  Never writes over a file: ERROR_EXISTS, also if the directory has a role in

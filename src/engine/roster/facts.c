@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/roster/facts.h"
 
+#include "model/session/state.h"
+
 static unsigned marks_of(const struct roster_entry *entry)
 {
 	const struct store_row *row = &entry->row;

@@ -8,6 +8,7 @@
 #include "engine/roster/run-watch.h"
 #include "engine/roster/statusline.h"
 #include "engine/screen/activity.h"
+#include "model/session/state.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "engine/place/alive.h"
 #include "engine/place/runfiles.h"
+#include "engine/terminal/terminal.h"
 
 bool shown_now(const struct store_row *row)
 {

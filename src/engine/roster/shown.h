@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include "engine/terminal/terminal.h"
-
 #include "driver/store/store.h"
 
 /* Does anybody look at it?  Asks no server. */

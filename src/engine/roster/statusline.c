@@ -5,6 +5,7 @@
 #include "engine/roster/shown.h"
 #include "engine/roster/view.h"
 #include "engine/screen/activity.h"
+#include "model/session/state.h"
 
 /* Each further time there was a change meanwhile. */
 enum { SHOW_MOST = 16 };

@@ -5,6 +5,7 @@
 #include "engine/place/activityfile.h"
 #include "engine/place/alive.h"
 #include "engine/place/place.h"
+#include "model/session/state.h"
 
 const char *view_status(const struct view *view)
 {

@@ -9,9 +9,7 @@
 #pragma once
 
 #include "engine/deck/deck.h"
-#include "engine/place/alive.h"
 #include "model/session/facts.h"
-#include "model/session/state.h"
 
 /* What the reason of a view is about. */
 enum view_note {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "driver/store/store-watch.h"
+#include "engine/deck/transition.h"
 #include "engine/place/alive.h"
 #include "engine/run/collect.h"
 

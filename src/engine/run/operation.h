@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "engine/deck/transition.h"
 #include "engine/place/place.h"
+#include "model/session/state.h"
 
 /* Locked until it is closed. */
 struct operation {

@@ -11,6 +11,7 @@
 #include "engine/roster/view.h"
 #include "engine/run/need.h"
 #include "model/session/naming.h"
+#include "model/session/state.h"
 
 #include <fcntl.h>
 #include <sched.h>

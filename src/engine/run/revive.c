@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/hint.h"
+#include "engine/deck/transition.h"
 #include "engine/place/isolation.h"
 #include "engine/run/ending.h"
 #include "engine/run/lifecycle-internal.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "engine/run/change.h"
+#include "engine/deck/deck.h"
 
 enum { SIGHT_SAME = 1 }; /* it was so before */
 /* What was to be decided about its last end (engine/run/ending.h) is decided then: everything

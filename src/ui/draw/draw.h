@@ -5,7 +5,6 @@
 #pragma once
 
 #include "ui/state/ui.h"
-#include "ui/term/term.h"
 
 /* Draw the whole frame; the terminal gets what differs from the one before.  It draws as many lines
  * of the list as are visible, whatever their number, and notes that in ui->height.  now_us: since

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/sign.h"
 
+#include "ui/term/term.h"
+
 const char *draw_sign(enum doing doing)
 {
 	return doing_sign(doing, term_is_plain());

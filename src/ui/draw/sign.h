@@ -5,7 +5,6 @@
 #pragma once
 
 #include "ui/state/ui.h"
-#include "ui/term/term.h"
 
 /* doing_sign() and pin_sign() for this terminal. */
 const char *draw_sign(enum doing doing);

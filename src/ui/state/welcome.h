@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "base/text.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 enum welcome_row {
 	OFFER_NEW,

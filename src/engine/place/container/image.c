@@ -6,6 +6,7 @@
 #include "base/program.h"
 #include "driver/engine/engine.h"
 #include "engine/place/container/nestedwish.h"
+#include "engine/place/container/resolve.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,9 @@
  */
 #pragma once
 
-#include "engine/place/container/resolve.h"
+#include "base/error.h"
+
+#include <stdbool.h>
 
 struct image_order {
 	bool is_docker; /* make NESTED_IMAGE instead: for a Docker inside (nestedwish.h) */
