@@ -468,7 +468,7 @@ def case_values_that_lead_elsewhere_are_refused(cluster):
         cluster.refused(USAGE, "", "host", "add", "one", "--kubernetes", *words)
     cluster.refused(USAGE, "--context and --namespace need --kubernetes", "host", "add", "one", "--context", "lab")
     expect(not os.path.exists(cluster.state + "/calls"), "kubectl was called")
-    for text in ('ssh = "a"\nkubernetes = "b"', 'kubernetes = "$(x)"', 'kubernetes = "a"\nnamespace = "A"', 'kubernetes = "a"\nprogram = "~/a"', "kubernetes = 7"):
+    for text in ('ssh = "a"\nkubernetes = "b"', 'kubernetes = "$(x)"', 'kubernetes = "a"\nnamespace = "A"', 'kubernetes = "a"\nprogram = "~/a"', 'kubernetes = "a"\nforward_agent = true', 'forward_agent = 1', "kubernetes = 7"):
         cluster.settings(f"[hosts.one]\n{text}\n")
         expect(cluster.run("config", "check").returncode != 0, f"config.toml may have {text}")
     cluster.settings(AGENTS)

@@ -940,6 +940,35 @@ def attach(hosts, *words):
     return terminal
 
 
+def case_an_attach_leads_the_ssh_agent_only_where_it_is_asked_for(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    with open(f"/proc/{json.loads(hosts.there('show', 'talk', '--json'))['agent_pid']}/environ", "rb") as file:
+        [socket] = [word[14:].decode() for word in file.read().split(b"\0") if word.startswith(b"SSH_AUTH_SOCK=")]
+
+    def lists_keys():
+        return subprocess.run(["ssh-add", "-l"], env={**os.environ, "SSH_AUTH_SOCK": socket}, check=False, stdout=subprocess.PIPE).stdout.startswith(b"256 ")
+
+    own = hosts.path + "/own-agent"
+    with subprocess.Popen(["ssh-agent", "-D", "-a", own], stdout=subprocess.DEVNULL) as agent:
+        try:
+            wait_for(lambda: os.path.exists(own), "ssh-agent")
+            subprocess.run(["ssh-add", "-q", hosts.path + "/key"], env={**os.environ, "SSH_AUTH_SOCK": own}, check=True, stderr=subprocess.DEVNULL)
+            hosts.configure_ssh("  ForwardAgent yes\n")
+            for table, leads in (("[hosts.gpu1]\n", False), ("[hosts.gpu1]\nforward_agent = true\n", True)):
+                hosts.settings(table)
+                hosts.environment["SSH_AUTH_SOCK"] = own
+                terminal = attach(hosts)
+                # A command of this machine would lead the link of its sessions there, which is that of the host.
+                del hosts.environment["SSH_AUTH_SOCK"]
+                expect(lists_keys() == leads, f"{table}: {not leads}")
+                terminal.type(LEAVE)
+                expect(terminal.end() == 0, terminal.text)
+                expect(hosts.run("host", "logout", "gpu1").returncode == 0, "logout")
+                wait_for(lambda: not lists_keys(), f"{table}: it is led there after the logout")
+        finally:
+            agent.kill()
+
+
 def case_attach_returns_when_the_host_does(hosts):
     hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
     terminal = attach(hosts)

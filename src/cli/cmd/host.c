@@ -17,6 +17,7 @@ static void add_remote(struct json_object *object, struct app *app, const struct
 		if (text->at != offsetof(struct remote, machine_id))
 			json_set_string(object, text->key, remote_value(remote, text));
 	json_set_int(object, "timeout_s", remote->timeout_s);
+	json_set_bool(object, "forward_agent", remote->forward_agent);
 	json_set_string(object, "known_machine_id", remote->machine_id);
 	json_set_time(object, "unreachable_since_at", hosts_unreachable_since(&app->deck, remote));
 }

@@ -16,6 +16,20 @@ bool ssh_is_control(const char *path)
 				  "/._-")];
 }
 
+/* A connection answers for the agent of those that use it, so both need the option, and a path that
+ * can be led to the agent of a later login. */
+static void push_agent(enum ssh_mode mode, const struct remote *remote, const char *control,
+		       struct strvec *ret)
+{
+	const bool may_lead = mode == SSH_MASTER || mode == SSH_LOGIN || mode == SSH_TERMINAL;
+	if (!remote->forward_agent || !may_lead)
+		strvec_push(ret, "-a");
+	else if (!control)
+		strvec_push(ret, "-A");
+	else
+		strvec_pushf(ret, "-oForwardAgent=%s" SSH_AGENT, control);
+}
+
 void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *control,
 	      const char *command, struct strvec *ret)
 {
@@ -39,8 +53,9 @@ void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *contr
 		[SSH_TERMINAL] = { "RequestTTY=force", "ControlMaster=no" },
 		[SSH_PIPES] = { "RequestTTY=no", "ControlMaster=no" },
 	};
-	strvec_push_array(ret, (const char *const[]){ "ssh", "-a", "-x", NULL });
-	strvec_push_array(ret, (const char *const[]){ mode == SSH_TERMINAL ? "-tt" : "-T",
+	strvec_push(ret, "ssh");
+	push_agent(mode, remote, control, ret);
+	strvec_push_array(ret, (const char *const[]){ "-x", mode == SSH_TERMINAL ? "-tt" : "-T",
 						      mode <= SSH_LOGIN   ? "-fN"
 						      : mode == SSH_CHECK ? "-s"
 									  : NULL,

@@ -23,6 +23,10 @@ enum { SSH_CONTROL_MAX = 107 - 17 };
 /* Can ssh use this path for its control socket?  It expands "%", "~" and "$". */
 bool ssh_is_control(const char *path);
 
+/* Behind the path of the control socket: a link to the socket of the user's ssh-agent, which goes
+ * along with a terminal where remote->forward_agent says so. */
+#define SSH_AGENT ".agent"
+
 /* control: the path of the socket, NULL for none.  command is what a shell of the host reads; NULL
  * for SSH_MASTER and SSH_LOGIN. */
 void ssh_argv(enum ssh_mode mode, const struct remote *remote, const char *control,

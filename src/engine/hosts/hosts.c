@@ -50,7 +50,8 @@ static void files_open(const struct deck *deck, const struct remote *remote, str
 	const int64_t time = remote_kind(remote) == REMOTE_SSH ? config_time() : 0;
 	/* Another state has connections of its own, also below the same user manager. */
 	cleanup_free char *lasting = xasprintf("%s %s %s", remote->name, place, deck->paths.state);
-	cleanup_free char *key = xasprintf("%s %lld", lasting, (long long)time);
+	cleanup_free char *key = xasprintf("%s %lld%s", lasting, (long long)time,
+					   remote->forward_agent ? SSH_AGENT : "");
 	*ret = (struct way_files){ .directory = -1 };
 	name_files(lasting, ret->lasting);
 	name_files(key, ret->name);
@@ -379,6 +380,15 @@ int hosts_scale(const struct deck *deck, const struct remote *remote, int64_t re
 
 /* ---- commands with descriptors of ours -------------------------------------------------------- */
 
+/* Each attach leads to the agent of its own login. */
+static void lead_agent(const struct remote *remote, const struct way_files *files)
+{
+	const char *agent = getenv("SSH_AUTH_SOCK");
+	cleanup_free char *name = xasprintf("%s" SSH_AGENT, files->name);
+	if (remote->forward_agent && files->directory >= 0 && !is_empty(agent))
+		(void)fs_replace_link(files->directory, name, agent, NULL);
+}
+
 int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec *ret,
 	       struct error *err)
 {
@@ -397,6 +407,8 @@ int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec
 		return -1;
 	const struct way_order how = { remote, answers ? files.control : NULL, order->once,
 				       order->words, order->is_terminal };
+	if (order->is_terminal)
+		lead_agent(remote, &files);
 	way->argv(&how, ret);
 	return answers ? 0 : HOSTS_SILENT;
 }

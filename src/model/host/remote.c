@@ -52,6 +52,8 @@ const char *remote_conflict(const struct remote *remote)
 {
 	if (remote->ssh && remote->kubernetes)
 		return "a host has ssh or kubernetes, not both";
+	if (remote->kubernetes && remote->forward_agent)
+		return "forward_agent needs ssh";
 	if (remote->kubernetes && starts_with(or_empty(remote->program), "~/"))
 		return "no shell expands the \"~/\" of program in a Pod";
 	return NULL;
@@ -80,7 +82,8 @@ bool remote_equal(const struct remote *a, const struct remote *b)
 	for (const struct remote_text *text = remote_texts; text->key; text++)
 		if (!streq(or_empty(remote_value(a, text)), or_empty(remote_value(b, text))))
 			return false;
-	return streq(a->name, b->name) && a->timeout_s == b->timeout_s;
+	return streq(a->name, b->name) && a->timeout_s == b->timeout_s &&
+	       a->forward_agent == b->forward_agent;
 }
 
 void remotes_free(struct remotes *remotes)
@@ -142,6 +145,7 @@ bool remote_is_workload(const char *text)
 void remotes_add(struct remotes *remotes, const struct remote *remote)
 {
 	struct remote copy = { .name = xstrdup(remote->name),
+			       .forward_agent = remote->forward_agent,
 			       .timeout_s = remote->timeout_s ? remote->timeout_s
 							      : REMOTE_TIMEOUT_S };
 	for (const struct remote_text *text = remote_texts; text->key; text++)

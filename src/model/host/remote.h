@@ -18,9 +18,10 @@ struct remote {
 	char *kubernetes; /* its StatefulSet, or "pod/NAME"; NULL: it is no Pod */
 	char *kube_context, *kube_namespace; /* for kubectl; NULL: those that it uses */
 	char *kube_uid;                      /* of the StatefulSet that its user means; NULL: any */
-	char *program;     /* of agentdeck there; the shell of a login by ssh expands "~/" */
-	int64_t timeout_s; /* until its hello */
-	char *machine_id;  /* of the machine that its user means; NULL: any */
+	char *program;      /* of agentdeck there; the shell of a login by ssh expands "~/" */
+	int64_t timeout_s;  /* until its hello */
+	char *machine_id;   /* of the machine that its user means; NULL: any */
+	bool forward_agent; /* an attach leads the user's ssh-agent there */
 };
 
 /* Which program leads there. */

@@ -87,6 +87,7 @@ static struct json_object *host_schema(void)
 	json_set_string(timeout, "type", "integer");
 	json_set_int(timeout, "minimum", 1);
 	json_set_int(timeout, "maximum", REMOTE_TIMEOUT_MAX_S);
+	json_set_string(json_make_object(members, "forward_agent"), "type", "boolean");
 	return toml_schema_object(members);
 }
 

@@ -10,14 +10,17 @@ static int store_host(const struct toml_document *document, const char *path, co
 	const struct toml_key key = { .path = path, .min = 1, .max = REMOTE_TIMEOUT_MAX_S };
 	if (streq(name, "timeout"))
 		return toml_store_int(document, &key, value, &ret->timeout_s, err);
+	if (streq(name, "forward_agent"))
+		return toml_store_bool(document, &key, value, &ret->forward_agent, err);
 	const struct remote_text *text = remote_texts;
 	while (text->key && !streq(text->key, name))
 		text++;
 	if (!text->key)
 		return toml_error(
 			document, path, err,
-			"unknown key \"%s\": a host has ssh, program, timeout and machine_id; or "
-			"kubernetes, context, namespace and uid in the place of ssh",
+			"unknown key \"%s\": a host has ssh, program, timeout, machine_id and "
+			"forward_agent; or kubernetes, context, namespace and uid in the place of "
+			"ssh",
 			path);
 	char **field = remote_text(ret, text);
 	if (toml_store_string(document, &key, value, field, err) < 0)
