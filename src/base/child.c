@@ -2,6 +2,7 @@
 #include "base/child.h"
 
 #include "base/clock.h"
+#include "base/helper.h"
 #include "base/libc.h"
 #include "base/process.h"
 #include "base/program.h"
@@ -39,6 +40,20 @@ static int prepare_attributes(posix_spawnattr_t *attributes, bool new_session)
 	return r;
 }
 
+/* The command line of request->bound: posix_spawn(3) cannot set the signal. */
+static int bind_argv(const struct child_request *request, const char *program, struct strvec *ret,
+		     struct error *err)
+{
+	cleanup_free char *own = helper_own_program(), *gate = NULL;
+	if (helper_find(own, "agentdeck-gate", &gate, err) < 0)
+		return -1;
+	strvec_push_array(ret, (const char *const[]){ gate, "--below", NULL });
+	strvec_pushf(ret, "%d", getpid());
+	strvec_push(ret, program);
+	strvec_push_array(ret, request->argv + 1);
+	return 0;
+}
+
 static int spawn(const struct child_request *request, const int stdio[3], bool new_session,
 		 pid_t *ret, struct error *err)
 {
@@ -53,6 +68,10 @@ static int spawn(const struct child_request *request, const int stdio[3], bool n
 					     : program_path(request->argv[0], NULL, NULL);
 	if (!program)
 		return CHILD_NOT_INSTALLED;
+	cleanup_strvec struct strvec bound = { 0 };
+	if (request->bound && bind_argv(request, program, &bound, err) < 0)
+		return -1;
+	const char *file = request->bound ? bound.items[0] : program;
 
 	int r = posix_spawn_file_actions_init(&actions);
 	if (r)
@@ -70,14 +89,15 @@ static int spawn(const struct child_request *request, const int stdio[3], bool n
 	if (!r)
 		r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (!r)
-		r = posix_spawn(&pid, program, &actions, &attributes, (char *const *)request->argv,
+		r = posix_spawn(&pid, file, &actions, &attributes,
+				request->bound ? bound.items : (char *const *)request->argv,
 				request->environment ? request->environment : environ);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
-	if (r == ENOENT)
+	if (r == ENOENT && !request->bound)
 		return CHILD_NOT_INSTALLED;
 	if (r) {
-		cleanup_free char *why = program_explain(program, r);
+		cleanup_free char *why = program_explain(file, r);
 		(void)error_set(err, ERROR_SYSTEM, "run %s: %s", request->argv[0], why);
 		if (err)
 			err->os_errno = r;
@@ -541,12 +561,11 @@ static void serve(const struct child *child, const struct child_watch *first)
 	}
 }
 
-int child_foreground(const char *const *argv, char *const *environment,
-		     const struct child_watch *watch, int *ret_exit_status, struct error *err)
+static int foreground(const struct child_request *request, const struct child_watch *watch,
+		      int *ret_exit_status, struct error *err)
 {
-	const struct child_request request = { .argv = argv, .environment = environment };
 	struct child child = { .pidfd = -1, .gate = -1, .input = -1, .output = -1, .errors = -1 };
-	int r = spawn(&request, NULL, false, &child.pid, err);
+	int r = spawn(request, NULL, false, &child.pid, err);
 	if (r != 0)
 		return r;
 	child.pidfd = pidfd_open(child.pid, 0);
@@ -554,6 +573,20 @@ int child_foreground(const char *const *argv, char *const *environment,
 		serve(&child, watch);
 	reap(&child, ret_exit_status);
 	return 0;
+}
+
+int child_foreground(const char *const *argv, char *const *environment,
+		     const struct child_watch *watch, int *ret_exit_status, struct error *err)
+{
+	const struct child_request request = { .argv = argv, .environment = environment };
+	return foreground(&request, watch, ret_exit_status, err);
+}
+
+int child_foreground_bound(const char *const *argv, const struct child_watch *watch,
+			   int *ret_exit_status, struct error *err)
+{
+	const struct child_request request = { .argv = argv, .bound = true };
+	return foreground(&request, watch, ret_exit_status, err);
 }
 
 void child_result_free(struct child_result *result)

@@ -305,6 +305,34 @@ def case_a_refusal_of_the_pod_is_no_lost_link(cluster):
         expect((ended := terminal.end()) == status and told in terminal.text and b"reconnecting" not in terminal.text, f"{words}: {ended}: {terminal.text}")
 
 
+def runs(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        return b"kubectl" in file.read()
+    return False
+
+
+def must_end_with(pid):
+    """Its kubectl does, when it is killed."""
+    started = wait_for(lambda: [one for one in children(pid) if runs(one)], "no kubectl")
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: not any(map(runs, started)), "it left its kubectl behind")
+
+
+def case_a_command_that_is_killed_leaves_no_kubectl(cluster):
+    cluster.start()
+    cluster.launch()
+    terminal = Terminal(cluster, "attach", "agents:talk")
+    terminal.wait_for(b"Ctrl-Q")
+    must_end_with(terminal.process)
+    terminal.end()
+    cluster.settings(AGENTS + LAB)
+    for hang, words in ((False, ("-H", "agents", "exec", "talk", "--", "sleep", "1000")), (True, ("-H", "agents", "list")), (True, ("host", "start", "agents"))):
+        if hang:
+            cluster.set("hang")
+        with subprocess.Popen(["agentdeck", *words], env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as command:
+            must_end_with(command.pid)
+
+
 def case_a_pod_without_the_deck_lists_its_sessions(cluster):
     cluster.start()
     cluster.launch()

@@ -98,7 +98,7 @@ static int show(struct attached *attached, struct error *err)
 		return 0;
 	}
 	attached->state.is_ours = answers;
-	r = child_foreground((const char *const *)strvec_argv(&argv), NULL, &watch, &status, err);
+	r = child_foreground_bound((const char *const *)strvec_argv(&argv), &watch, &status, err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
 	if (r < 0)

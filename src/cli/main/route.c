@@ -325,8 +325,8 @@ static int run_beside(const struct app *app, struct deck *deck, const struct rem
 	int status = 0;
 	if (hosts_argv(deck, &how, &argv, err) < 0)
 		return -1;
-	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
-				       err);
+	const int r = child_foreground_bound((const char *const *)strvec_argv(&argv), NULL, &status,
+					     err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed here", argv.items[0]);
 	bool is_lost = false;

@@ -411,7 +411,8 @@ int link_open(const struct strvec *argv, int64_t deadline_ms, struct link **ret,
 	/* Ctrl-C is for us: we cancel what runs there. */
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(argv),
 					       .gate = true,
-					       .new_session = true };
+					       .new_session = true,
+					       .bound = true };
 	link->child = (struct child){ .gate = -1 };
 	link->status = -1;
 	link->heard_ms = clock_ms();

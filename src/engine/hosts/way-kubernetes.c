@@ -48,7 +48,8 @@ static int run_kubectl(const struct strvec *argv, int64_t timeout_ms, struct chi
 		       struct error *err)
 {
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(argv),
-					       .new_session = true };
+					       .new_session = true,
+					       .bound = true };
 	const int r = child_run(&request, (int)timeout_ms, result, err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "kubectl is not installed here");
