@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "driver/transcript/transcript.h"
 #include "engine/place/alive.h"
-#include "engine/place/container/guest.h"
 #include "engine/place/environment.h"
 #include "engine/place/oom.h"
 #include "engine/roster/statusline.h"
@@ -430,8 +429,9 @@ static void print_container_limits(const struct recipe *recipe)
 /* NULL: it is its own, or it has none.  Borrowed from the rows. */
 static const char *owner_title(const struct app *app, const struct instance *instance)
 {
-	for (size_t i = 0; guest_is(instance) && i < app->rows.count; i++)
-		if (streq(app->rows.rows[i].base, guest_owner_base(instance)))
+	const char *owner = instance_within(instance);
+	for (size_t i = 0; owner && i < app->rows.count; i++)
+		if (streq(app->rows.rows[i].base, owner))
 			return app->rows.rows[i].title;
 	return NULL;
 }
@@ -439,7 +439,7 @@ static const char *owner_title(const struct app *app, const struct instance *ins
 static void print_recipe(const struct instance *instance)
 {
 	const struct recipe *recipe = instance->recipe;
-	line("Container", guest_owner_base(instance));
+	line("Container", recipe->within ? recipe->within : instance->base);
 	line("  id", instance->container_id);
 	line("Engine", recipe->engine);
 	line("  address", recipe->address);
@@ -545,7 +545,8 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Notes", instance->notes);
 	print_sight(instance);
 	line("Agent", instance->agent);
-	line("Container", place_home(instance) ? guest_owner_base(instance) : NULL);
+	const char *within = instance_within(instance);
+	line("Container", !place_home(instance) ? NULL : within ? within : instance->base);
 	line("  of session", owner_title(app, instance));
 	print_comeback(instance);
 	lines("  runs inside", &facts->inside);

@@ -217,6 +217,14 @@ struct place {
 	 * ERROR_BUSY: another one uses something of it.  No function: it always could. */
 	int (*check_discard)(struct deck *deck, struct instance *instance, struct error *err);
 
+	/* Others may live in what the place keeps for the instance.  No function: none does.
+	 * ERROR_BUSY names one: that now uses what is to be changed or ended; whose conversation
+	 * the removal of the instance would take; or, in the trash, that its deletion would. */
+	int (*check_alone)(struct deck *deck, const struct instance *instance, struct error *err);
+	int (*check_removal)(struct deck *deck, const struct instance *instance, struct error *err);
+	int (*check_deletion)(struct deck *deck, const struct instance *instance,
+			      struct error *err);
+
 	/* What still runs of the instance of this id, although no run of it is written down, where
 	 * a new run would end it.  For people: "2 processes are still in its scope (the first is
 	 * ...)"; NULL: nothing.  *ret is the caller's.  No function: nothing ever does. */

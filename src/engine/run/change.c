@@ -13,7 +13,6 @@
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
-#include "engine/place/container/guest.h"
 #include "engine/place/container/resolve.h"
 #include "engine/place/gaps.h"
 #include "engine/run/ending.h"
@@ -293,9 +292,8 @@ static int set_container(struct deck *deck, const char *base, const struct field
 	    container_change(deck, operation.instance, field->part, setting->value, err) < 0 ||
 	    operation_save(&operation, err) < 0)
 		return -1;
-	const bool waits = field->part != CONTAINER_SECRET &&
-			   guest_check_alone(deck, operation.instance, operation.instance,
-					     &others) < 0;
+	const bool waits = field->part != CONTAINER_SECRET && operation.place->check_alone &&
+			   operation.place->check_alone(deck, operation.instance, &others) < 0;
 	setting->note = waits ? xasprintf("%s. But %s", field->note, others.message)
 			      : xstrdup(field->note);
 	return 0;

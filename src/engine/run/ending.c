@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/place/container/guest.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/stop.h"
 #include "engine/run/undo.h"
@@ -99,7 +98,8 @@ static int gather(const struct operation *operation, const struct ending_order *
 		.wish = order->wish,
 		/* The agent of another session may live in it. */
 		.has_container = instance_has_container(instance) &&
-				 guest_check_alone(deck, instance, instance, NULL) == 0,
+				 (!operation->place->check_alone ||
+				  operation->place->check_alone(deck, instance, NULL) == 0),
 	};
 	int r = tree_judge(deck, instance, verdict, err);
 	if (r < 0 || look_for_processes(operation, &facts->has_processes, err) < 0)

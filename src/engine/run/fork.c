@@ -2,7 +2,6 @@
 #include "engine/run/fork.h"
 
 #include "engine/conversation/location.h"
-#include "engine/place/container/guest.h"
 #include "engine/run/add.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/workspace/tree.h"
@@ -78,13 +77,13 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 				 "a fork of a session in a container has a container of the same "
 				 "recipe: omit --container");
 	cleanup_instance struct instance *within = NULL;
-	if (guest_is(source)) {
+	if (instance_within(source)) {
 		if (branch->tree)
 			return error_set(
 				err, ERROR_USAGE,
 				"the container of another session has no place for a tree: "
 				"omit --worktree and --clone");
-		if (deck_load(deck, guest_owner_base(source), &within, err) < 0)
+		if (deck_load(deck, instance_within(source), &within, err) < 0)
 			return -1;
 	}
 	struct tree_order tree = { .kind = source->workspace ? source->workspace->kind : 0 };

@@ -11,7 +11,6 @@
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/report.h"
 #include "engine/deck/home.h"
-#include "engine/place/container/guest.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/undo.h"
@@ -254,13 +253,14 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 		return error_set(err, ERROR_INVALID, "%s runs on this host: it has no container",
 				 title);
 	}
-	if (guest_is(operation.instance)) {
+	if (instance_within(operation.instance)) {
 		cleanup_free char *title = visible(operation.instance->title);
 		return error_set(err, ERROR_INVALID,
 				 "%s has no container of its own: it lives in that of session %s",
-				 title, guest_owner_base(operation.instance));
+				 title, instance_within(operation.instance));
 	}
-	if (guest_check_alone(deck, operation.instance, operation.instance, err) < 0)
+	if (operation.place->check_alone &&
+	    operation.place->check_alone(deck, operation.instance, err) < 0)
 		return error_prefix(err, "nothing was changed");
 	if ((how == REMOVE_STOPPED && check_stopped(&operation, err) < 0) ||
 	    lifecycle_stop_locked(&operation, &was_running, err) < 0)
@@ -359,7 +359,8 @@ static int check_purge(const struct operation *operation, struct error *err)
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
 	cleanup_free char *foreign = NULL;
-	if (guest_check_trash(deck, instance, err) < 0)
+	if (operation->place->check_deletion &&
+	    operation->place->check_deletion(deck, instance, err) < 0)
 		return -1;
 	if (operation->place->check_discard &&
 	    operation->place->check_discard(deck, instance, err) < 0)
@@ -389,7 +390,8 @@ int lifecycle_remove_locked(struct operation *operation, const struct removal_or
 	struct deck *deck = operation->deck;
 	const struct instance *instance = operation->instance;
 	bool was_running;
-	if (guest_check_none(deck, instance, err) < 0)
+	if (operation->place->check_removal &&
+	    operation->place->check_removal(deck, instance, err) < 0)
 		return -1;
 	if ((how == REMOVE_STOPPED &&
 	     (check_stopped(operation, err) < 0 || check_background(operation, err) < 0)) ||

@@ -49,6 +49,12 @@ static int check_restart(struct deck *deck, const struct instance *instance, str
 	return guest_check_alone(deck, instance, instance, err);
 }
 
+static int container_check_alone(struct deck *deck, const struct instance *instance,
+				 struct error *err)
+{
+	return guest_check_alone(deck, instance, instance, err);
+}
+
 /* What can be known before the run is ended: does the engine answer, is the container ours, and may
  * it be started again? */
 static int container_probe(struct deck *deck, const struct instance *instance, struct error *err)
@@ -280,6 +286,9 @@ const struct place place_container = {
 	.has_begun = container_has_begun,
 	.discard = container_discard,
 	.check_discard = container_check_discard,
+	.check_alone = container_check_alone,
+	.check_removal = guest_check_none,
+	.check_deletion = guest_check_trash,
 	.usage = container_usage,
 	.find_gaps = container_find_gaps,
 	.check_limit = container_check_limit,
