@@ -93,7 +93,7 @@ static bool read_head(const char *file, struct head *ret)
 	head.length = (size_t)n;
 	head.is_elf = head.length >= sizeof(ElfW(Ehdr)) && memcmp(head.text, ELFMAG, SELFMAG) == 0;
 	head.is_of_this_class = head.is_elf && head.text[EI_CLASS] == class;
-	if (head.is_elf) /* at the same place in both classes */
+	if (head.is_elf) /* its offset is the same in 32-bit and 64-bit files */
 		memcpy(&head.machine, head.text + offsetof(ElfW(Ehdr), e_machine),
 		       sizeof(head.machine));
 	if (head.is_of_this_class)
@@ -119,7 +119,8 @@ static char *interpreter_of(struct head *head, char **ret_argument)
 	return *line ? line : NULL;
 }
 
-/* The program that env(1) looks for in PATH; NULL: none, or the line is less simple. */
+/* The program that env(1) looks for in PATH; NULL: the line has no env, or has options, variables
+ * or quotes. */
 static char *env_program(const char *interpreter, char *argument)
 {
 	if (!streq(path_basename(interpreter), "env") || !argument)
@@ -130,7 +131,7 @@ static char *env_program(const char *interpreter, char *argument)
 	return *argument && *argument != '-' && !strpbrk(argument, "=/'\"\\$") ? argument : NULL;
 }
 
-/* A file of that name, in PATH or at that path, that we may not execute. */
+/* A file of that name, in PATH or at that path, which exists and cannot be executed. */
 static char *find_unusable(const char *name, const char *path)
 {
 	cleanup_free char *copy = xstrdup(or_empty(path));

@@ -87,7 +87,7 @@ static uint32_t take_number(struct reader *reader, size_t bytes)
 	return at ? number_at(at, bytes) : 0;
 }
 
-/* A text of the program, so without a NUL.  *ret_length 0 and "" when there is none. */
+/* A text: a NUL in it makes the payload invalid.  *ret_length 0 and "" when there is none. */
 static const char *take_text(struct reader *reader, size_t *ret_length)
 {
 	const size_t length = take_number(reader, 4);
@@ -339,11 +339,11 @@ static void add_size(struct strbuf *out, const struct frame_size *size)
 void frame_put(struct strbuf *out, enum frame_type type, const void *payload, size_t length)
 {
 	add_number(out, (uint32_t)length, 4);
-	add_number(out, type, 4); /* with the three bytes of zero */
+	add_number(out, type, 4); /* three of the four bytes are zero */
 	strbuf_add(out, payload, length);
 }
 
-/* Room for so many bytes, so that no part of them is left where the buffer was before. */
+/* All at once: a buffer that grows leaves copies of secrets in freed memory. */
 static void reserve(struct strbuf *buf, size_t length)
 {
 	if (buf->length == 0 && buf->size <= length) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What a session on this host has goes with it: by purge and prune, wherever they are killed, and
- * by doctor --fix when its manifest is gone.  Work that is nowhere else stays.
+ * by doctor --fix when its manifest is gone.  Work that exists nowhere else stays.
  */
 #include "persistence/deck.h"
 #include "persistence/steps.h"

@@ -272,7 +272,7 @@ static void expect_why(struct desk *desk, const struct instance *instance, const
 	assert_int_equal(verdict.count, 1);
 	if (!strstr(verdict.findings[0].detail, why))
 		fail_msg("%s", verdict.findings[0].detail);
-	assert_string_equal(verdict_claim(&verdict), "may have what is nowhere else");
+	assert_string_equal(verdict_claim(&verdict), "may have work that exists nowhere else");
 }
 
 /* When the tree is made, and whenever it is asked about. */

@@ -24,9 +24,9 @@ struct options {
 
 static const struct command_option options[] = {
 	{ 0, "stdio", NULL, "the link is standard input and output", TO_FLAG(stdio) },
-	{ 0, "socket", NULL, "it is the connection of a program of this user, on standard input",
+	{ 0, "socket", NULL, "standard input is a connection from a program of this user",
 	  TO_FLAG(socket) },
-	{ 0, "silence", "SECONDS", "end when the client says nothing for so long",
+	{ 0, "silence", "SECONDS", "end when the client has said nothing for this time",
 	  TO_SECONDS(silence, 1, SILENCE_MAX_S) },
 	{ 0 },
 };
@@ -75,7 +75,7 @@ static int cmd_serve(struct app *app, struct error *err)
 	const struct serve_order order = {
 		.input = STDIN_FILENO,
 		.output = STDOUT_FILENO,
-		/* Of a client on this machine, the kernel tells that it has gone. */
+		/* A client on this machine needs no limit: the kernel reports its end. */
 		.silence_ms = 1000 * (given->silence || given->socket ? given->silence : SILENCE_S),
 		.facts = hello,
 	};

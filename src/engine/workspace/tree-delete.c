@@ -149,7 +149,7 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
 	return (is_absent || !instance->workspace->is_made) && !ret->count ? TREE_ABSENT : 0;
 }
 
-/* Has nothing in it that is nowhere else, or that its user has not given up? */
+/* Has no work in it that exists nowhere else, or that its user has not given up? */
 static bool may_lose(struct deck *deck, const struct instance *instance,
 		     const struct tree_place *place, int records)
 {

@@ -73,8 +73,9 @@ static struct stray_judgement judge_orphan(const struct stray_facts *facts)
 	if (facts->is_safe)
 		return (struct stray_judgement){ STRAY_FREE,
 						 "it has no session, and nothing is lost with it" };
-	return keep(facts->kind == STRAY_TREE ? "it has no session, and it has what is nowhere else"
-					      : "it has no session, and it may have conversations");
+	return keep(facts->kind == STRAY_TREE
+			    ? "it has no session, and it has work that exists nowhere else"
+			    : "it has no session, and it may have conversations");
 }
 
 struct stray_judgement reconcile_judge(const struct stray_facts *facts)

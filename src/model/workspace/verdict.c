@@ -238,8 +238,8 @@ const char *verdict_claim(const struct verdict *verdict)
 {
 	for (int kind = FINDING_UNKNOWN + 1; kind < FINDING_IGNORED; kind++)
 		if (verdict_has(verdict, (enum finding_kind)kind))
-			return "has what is nowhere else";
-	return "may have what is nowhere else";
+			return "has work that exists nowhere else";
+	return "may have work that exists nowhere else";
 }
 
 static void add_texts(const struct verdict *verdict, int end, struct strbuf *buf)

@@ -92,8 +92,8 @@ void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf);
 char *verdict_digest(const struct verdict *verdict) MUST_USE;
 /* "3 files, 1 branch": what would be lost, counted.  "" for a safe one.  The caller frees. */
 char *verdict_count_text(const struct verdict *verdict) MUST_USE;
-/* "has what is nowhere else", or "may have what is nowhere else": nothing is known but that it is
- * unclear.  Of an unsafe one; static. */
+/* "has work that exists nowhere else", or "may have work that exists nowhere else": nothing is
+ * known but that it is unclear.  Of an unsafe one; static. */
 const char *verdict_claim(const struct verdict *verdict);
 /* All of it with a semicolon for each newline.  The caller frees. */
 char *verdict_line(const struct verdict *verdict) MUST_USE;

@@ -20,13 +20,13 @@ enum {
 	PIECE = 16384,
 	LINE_MOST = 1 << 20,
 	ERRORS_MOST = 4096,
-	ROWS_MOST = 5000, /* of one host; their texts are bounded, too */
+	ROWS_MOST = 5000, /* most sessions of one host; TEXTS_MOST bounds their texts */
 	TEXTS_MOST = 16384,
-	TIMEOUTS = 2, /* a connection that does not answer is replaced first */
+	TIMEOUTS = 2, /* one to notice a dead connection, one to connect again */
 	SECOND_MS = 1000,
 	RETRY_MOST_MS = 60000,
-	SKEW_LEAST_US = 2000000,  /* a clock that differs by less is right */
-	STEP_LEAST_US = 60000000, /* less than that is a slow line, and not a clock that was set */
+	SKEW_LEAST_US = 2000000,  /* a smaller difference of the clocks is ignored */
+	STEP_LEAST_US = 60000000, /* a smaller jump is a slow line, not a set clock */
 };
 
 /* The link to one host. */
@@ -36,11 +36,11 @@ struct link_of_host {
 	size_t host; /* list_host() */
 	struct child child;
 	struct loop_source *output, *errors, *end;
-	struct loop_source *timer; /* until its first line, or until the next try */
+	struct loop_source *timer; /* deadline of the first line; without a command, the next try */
 	struct strbuf line, said;  /* what is not read yet of descriptor 1, and what 2 has said */
-	char *why;                 /* it says so itself; NULL: it does not */
+	char *why;                 /* the error that the command printed as JSON; NULL: none */
 	int64_t retry_ms;          /* the last pause */
-	int64_t skew_us;           /* of our clock from the host's */
+	int64_t skew_us;           /* our clock minus the host's */
 	bool runs, has_told;
 	bool is_twin; /* an earlier host has the same sessions, and nothing is taken from this one */
 };
@@ -128,7 +128,7 @@ static void remove_row(struct link_of_host *link, const char *id)
 		list_remove(list_of(link), item);
 }
 
-/* Its clock, as it is now: ages are by that.  It can be set while the link is there. */
+/* Note the host's clock, by which ages are corrected.  It can be set while the link is there. */
 static void note_clock(struct link_of_host *link, const char *seen_at, int64_t least_us)
 {
 	const int64_t there = clock_parse(seen_at);
@@ -137,7 +137,7 @@ static void note_clock(struct link_of_host *link, const char *seen_at, int64_t l
 		link->skew_us = skew;
 }
 
-/* Its first line: it is reachable, and by now it is known which machine it is. */
+/* The first line proves that the host is reachable, and which machine it is. */
 static void begin_to_hear(struct link_of_host *link, const char *seen_at)
 {
 	link->has_told = true;
@@ -235,20 +235,20 @@ static void end_sources(struct link_of_host *link)
 }
 
 /* What follows the lead, if the text has it.  Borrowed. */
-static const char *behind(const char *text, const char *lead)
+static const char *skip_lead(const char *text, const char *lead)
 {
 	return starts_with(text, lead) ? text + strlen(lead) : text;
 }
 
-/* Why it has ended: in JSON, or in the first line of its errors, without the name of the host and
- * since when, which the list shows.  NULL: it does not say.  The caller frees. */
+/* Why the command ended: its JSON, or the first line of its errors, without the host's name and the
+ * time, which the list shows.  NULL: it did not say.  The caller frees. */
 static char *words_of(const struct link_of_host *link)
 {
 	cleanup_free char *said = xstrdup(link->why ? link->why : strbuf_text(&link->said));
 	cleanup_free char *name = xasprintf("%s: ", link->remote->name);
 	cleanup_free char *since = xasprintf("%s is unreachable (since ", link->remote->name);
 	said[strcspn(said, "\n")] = '\0';
-	const char *text = behind(behind(said, PREFIX), name);
+	const char *text = skip_lead(skip_lead(said, PREFIX), name);
 	const char *end = starts_with(text, since) ? strstr(text, "): ") : NULL;
 	text = end ? end + strlen("): ") : text;
 	return *text ? visible(text) : NULL;
@@ -264,14 +264,14 @@ static void retry_later(struct link_of_host *link)
 	(void)loop_set_timer(link->timer, clock_ms() + link->retry_ms - spread, NULL);
 }
 
-/* status: of its process; -1: there was none. */
-static void be_away(struct link_of_host *link, int status, const char *why)
+/* status: the exit status of the command; -1: it could not be started. */
+static void report_away(struct link_of_host *link, int status, const char *why)
 {
 	const bool is_lost = link->has_told || status == error_exit_status(ERROR_UNREACHABLE);
 	const char *twin = twin_of(link);
 	if (twin) {
 		cleanup_free char *text = xasprintf("it is %s under another name", twin);
-		/* What it told as another machine goes. */
+		/* Remove the sessions that it listed before it was known to be a twin. */
 		list_tell_host(list_of(link), link->host, HOST_AWAY, 0, NULL);
 		list_complete_host(list_of(link), link->host);
 		tell(link, HOST_REFUSES, 0, text);
@@ -297,7 +297,7 @@ static void on_end(int fd UNUSED, uint32_t events UNUSED, void *context)
 	const int status = child_reap(&link->child);
 	link->runs = false;
 	cleanup_free char *why = words_of(link);
-	be_away(link, status, why);
+	report_away(link, status, why);
 }
 
 static void on_time(void *context)
@@ -307,11 +307,11 @@ static void on_time(void *context)
 		begin(link);
 		return;
 	}
-	/* The command on the host neither told anything nor gave up in time. */
+	/* The command has printed nothing before its deadline, and still runs. */
 	end_sources(link);
 	child_abandon(&link->child);
 	link->runs = false;
-	be_away(link, error_exit_status(ERROR_UNREACHABLE), "it did not answer in time");
+	report_away(link, error_exit_status(ERROR_UNREACHABLE), "it did not answer in time");
 }
 
 static int start(struct link_of_host *link, struct error *err)
@@ -361,7 +361,7 @@ static void begin(struct link_of_host *link)
 	}
 	stop(link);
 	cleanup_free char *text = visible(why.message);
-	be_away(link, -1, text);
+	report_away(link, -1, text);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------ */

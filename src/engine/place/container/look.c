@@ -21,12 +21,12 @@ static bool is_capsule(const struct process_id *listener, const struct place_run
 {
 	pid_t inner = 0;
 	pid_t first = listener->pid;
-	/* Without a pid this machine does not see the container. */
+	/* Without a pid, the container's processes are not visible here, and prove nothing. */
 	if (!first)
 		return true;
 	if (run->server.pid && process_alive(&run->server))
 		return process_same(listener, &run->server);
-	/* A guest's is a child of the first process. */
+	/* The capsule of a guest is a child of the container's first process. */
 	if (streq(or_empty(run->backend), PLACE_GUEST) && process_parent(first, &first, NULL) != 0)
 		return false;
 	return process_inner_pid(first, &inner, NULL) == 0 && inner == 1;
@@ -60,7 +60,7 @@ bool container_lacks_window(const struct place_run *run)
 	return !run->window.pid || !process_alive(&run->window);
 }
 
-/* Ask again only a capsule that was silent once: listings are long. */
+/* Asks only a capsule that did not answer last time: asking each would slow down long lists. */
 const char *container_silence(const struct place_run *run)
 {
 	cleanup_capsule struct capsule *capsule = NULL;
@@ -85,7 +85,8 @@ void container_nudge(const struct place_run *run)
 		terminal_nudge(run->id, &run->window);
 }
 
-/* The window, as the host sees one: missing files of it are there afterwards. */
+/* Count as for a session on the host, with the window as its server.  This restores missing files
+ * of the window. */
 static unsigned count_clients(struct deck *deck, const struct instance *instance)
 {
 	struct instance window = *instance;
@@ -107,8 +108,8 @@ static bool is_paused(struct deck *deck, const struct instance *instance)
 	       ladder.found.state == CONTAINER_PAUSED;
 }
 
-/* The process that started it was killed before it opened a window, and perhaps before all commands
- * of its role had run: only another start runs the rest.  It has had no agent. */
+/* Its start was killed before it opened a window, so it has had no agent.  Commands of its role may
+ * be missing, and only another start runs them. */
 static bool is_interrupted(const struct instance *instance, const struct capsule_status *status)
 {
 	const struct run *run = &instance->run;
@@ -175,8 +176,8 @@ struct observation container_observe(struct deck *deck, const struct instance *i
 	return seen;
 }
 
-/* If the engine, or the machine that goes down, has stopped the container, the agent ended in
- * order, but not as its user wanted.  A stop of ours is in the manifest. */
+/* An engine or a shutdown that stops the container ends the agent in order, but its user did not
+ * want that: it counts as SIGTERM.  A stop of ours is in the manifest. */
 static void note_end(struct exit_record *record, int code, int signal_number, bool by_stop)
 {
 	record->code = by_stop ? 0 : code;
@@ -213,7 +214,7 @@ int container_how_ended(const struct instance *instance, struct exit_record *ret
 		return PLACE_NOT_BEGUN;
 	if (is_ours && status.phase == CAPSULE_RUNNING)
 		return PLACE_NOT_ENDED;
-	/* The screen's last words; the view ends as the agent did, so the rest is the same. */
+	/* The last words are those of the window.  It has the agent's exit status, too. */
 	exit_record_clear(&seen);
 	if (terminal_how_ended(run->socket, &seen, NULL) != 0)
 		seen = (struct exit_record){ .present = true };

@@ -25,8 +25,8 @@ int host_remove_files(const struct instance *instance, struct error *err)
 	return runfiles_remove(instance->id, run->directory, run->id, err);
 }
 
-/* The session's control group; NULL: there is none.  What an agent moved into scopes of their own
- * may keep the slice after the scope has gone. */
+/* The session's control group; NULL: there is none.  The slice can outlive the scope: an
+ * agent may have moved processes into other scopes of the slice. */
 static int find_group(struct deck *deck, const char *id, char **ret, struct error *err)
 {
 	cleanup_free char *scope = naming_scope(id);
@@ -72,7 +72,7 @@ static int64_t eighths(const struct patience *patience, int count)
 	return patience->start_ms + (int64_t)patience->grace_ms * count / 8;
 }
 
-/* A quarter of the time from now, and not more eighths of the whole than this. */
+/* A quarter of the grace period from now, but at most this many eighths of it after its start. */
 static int64_t quarter(const struct patience *patience, int most)
 {
 	const int64_t last = eighths(patience, most);
@@ -80,8 +80,8 @@ static int64_t quarter(const struct patience *patience, int most)
 	return next < last ? next : last;
 }
 
-/* The keys by which its user would end it, for an agent that says more then; SIGTERM lets an agent
- * write its transcript and end; a shell ignores that and obeys SIGHUP. */
+/* First the keys with which a user quits, since some agents say more then.  Then SIGTERM, at which
+ * an agent saves its transcript.  Then SIGHUP, for shells, which ignore SIGTERM. */
 static void end_pane(const struct instance *instance, const struct strvec *keys,
 		     const struct patience *patience)
 {
@@ -99,7 +99,7 @@ static void end_pane(const struct instance *instance, const struct strvec *keys,
 
 static void ask_to_end(const struct process_id *ids, size_t count, int64_t deadline)
 {
-	/* Called from inside the run, this command is one of them. */
+	/* A command that was called from inside the run finds itself among them. */
 	for (size_t i = 0; i < count; i++)
 		if (ids[i].pid != getpid())
 			(void)process_signal(&ids[i], SIGTERM, NULL);
@@ -120,7 +120,7 @@ static void end_politely(const struct instance *instance, const struct strvec *k
 		return;
 	(void)process_tree(&run->pane, &tree, &count, NULL);
 	end_pane(instance, keys, patience);
-	/* In a later attempt, tmux could still have the end of the one before. */
+	/* After the first attempt, tmux may still show the last words of an earlier one. */
 	if (ret_words && run->attempt == 0 && !process_alive(&run->pane))
 		*ret_words = terminal_hear_words(instance);
 	ask_to_end(tree, count, quarter(patience, 7));
@@ -136,9 +136,8 @@ int host_kill_all(struct deck *deck, const char *id, const char *marker, struct 
 		if (host_processes(deck, id, marker, &ids, &count, err) < 0)
 			return -1;
 		for (size_t i = 0; i < count; i++) {
-			/* Called from inside the run, we are the one that has to stay until the
-			 * end. What must not be killed (another user's, by sudo) is left all the
-			 * same. */
+			/* A command that was called from inside the run has to stay until the
+			 * end. Processes of another user (sudo) cannot be killed, and are left. */
 			if (ids[i].pid == getpid() || process_signal(&ids[i], SIGKILL, NULL) > 0)
 				continue;
 			first = first ? first : &ids[i];
@@ -159,7 +158,7 @@ int host_end_unknown(struct deck *deck, const char *id, struct error *err)
 {
 	cleanup_strvec struct strvec markers = { 0 };
 	proof_markers(id, &markers);
-	/* In a scope or without one: not known. */
+	/* If the manager does not answer, there may be a scope. */
 	if (deck_check_bus(deck, err) < 0)
 		return -1;
 	if (deck_bus(deck) && host_kill_all(deck, id, markers.items[0], err) < 0)
@@ -266,7 +265,7 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 	if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))
 		(void)signal(SIGHUP, SIG_IGN);
 	if (grace_ms > 0) {
-		/* So that what is left of them can be removed. */
+		/* The files of a run prove later that its directory may be removed. */
 		host_restore_files(deck, instance, &run->server);
 		end_politely(instance, agent ? &agent->quit_keys : NULL, &patience, ret_words);
 		/* Attached terminals are told that the session ended, not that it was lost. */
@@ -304,8 +303,8 @@ int host_end(struct deck *deck, const struct instance *instance, int grace_ms, c
 
 int host_leave(const struct place_run *run, struct error *err)
 {
-	/* The server hangs up on its panes, and we are one: the files, with the socket among them,
-	 * must stay until it has heard us, and go after that. */
+	/* The server sends SIGHUP to its panes, and this process is in one.  Its socket must be
+	 * there until it has the request; the files go afterwards. */
 	(void)signal(SIGHUP, SIG_IGN);
 	int r = terminal_end(run->id, run->socket, err);
 	(void)runfiles_remove(run->id, run->directory, run->run_id, NULL);
