@@ -325,6 +325,10 @@ def case_a_session_is_named_with_its_host(hosts):
     expect(shown("rename", "gpu1:api", "new") == ids["api"], "rename")
     expect([one["title"] for one in json.loads(hosts.there("list", "--json")) if one["id"] == ids["api"]] == ["new"], "it was not renamed there")
     refused(hosts, 64, "one host", "stop", "gpu1:api", "local:api")
+    # An option, too.
+    for title, words in (("new", ("--in", "gpu1:new")), ("new", ("--in=gpu1:new",)), ("api", ("--in", "local:api")), ("gpu1:api", ("--in", "local:gpu1:api"))):
+        refused(hosts, 1, f"agentdeck: '{title}' runs on this host: it has no container", "launch", "-c", "cat", *words)
+    refused(hosts, 64, "one host", "-H", "local", "launch", "--in", "gpu1:new")
     refused(hosts, 64, "one host", "-H", "local", "show", "gpu1:api")
 
 
@@ -341,7 +345,7 @@ def case_completion_knows_the_sessions_of_a_host(hosts):
     wait_for(lambda: "gpu1:api" in offered("attach", "gpu1:"), "HOST:SESSION")
     wait_for(lambda: "gpu1:api" in offered("send", "--session", "gpu1:"), "--session HOST:SESSION")
     wait_for(lambda: offered("-H", "gpu1", "attach", "") == ["api"], "behind -H")
-    expect("gpu1:" not in offered("launch", "--in", ""), "an option that takes no host")
+    expect("gpu1:" in offered("launch", "--in", ""), "--in HOST:SESSION")
 
 
 def case_a_start_there_has_the_size_of_the_terminal_here(hosts):

@@ -125,11 +125,8 @@ static int answer(const struct candidates *to, struct app *app, const struct app
 		return 0;
 	if (is_option)
 		put_all_options(to, line);
-	/* Of the options, HOST:SESSION is for --session alone. */
-	const bool has_hosts = offer.kind == VALUE_SESSION &&
-			       (!place->option || streq(place->option->name, "session"));
-	return has_hosts ? candidates_offer_sessions(to, app, line, &offer, err)
-			 : candidates_offer(to, app, line, &offer, err);
+	return offer.kind == VALUE_SESSION ? candidates_offer_sessions(to, app, line, &offer, err)
+					   : candidates_offer(to, app, line, &offer, err);
 }
 
 /* "--devcontainer=": a line is complete without that value, so no reader of lines asks for it. */

@@ -54,8 +54,23 @@ static const char *usual_host(const struct app *app)
 	return app->command->flags & IS_OF_PROGRAM ? NULL : getenv(REMOTE_VARIABLE);
 }
 
+/* What this option has, if that is a session, as with --in; else NULL. */
+static const char **session_of(const struct app *app, const struct command_option *option)
+{
+	const char **value = (const char **)((char *)app->options + option->offset);
+	const bool is_session = option->type == OPTION_TEXT && !option->is_of_app &&
+				option->offer.kind == VALUE_SESSION;
+	return is_session && *value ? value : NULL;
+}
+
 static bool may_name_host(const struct app *app)
 {
+	const struct command_option *option = app->command->options;
+	for (; option && option->name; option++) {
+		const char **value = session_of(app, option);
+		if (value && strchr(*value, ':'))
+			return true;
+	}
 	for (size_t i = 0; i < app->operands.count; i++)
 		if (strchr(app->operands.items[i], ':') && is_session(app, i))
 			return true;
@@ -108,6 +123,22 @@ static int split_word(char **word, const struct remotes *remotes, struct strvec 
 	return 0;
 }
 
+static int split_options(struct app *app, const struct remotes *remotes, struct strvec *words,
+			 struct target *target, struct error *err)
+{
+	const struct command_option *option = app->command->options;
+	for (; option && option->name; option++) {
+		const char **value = session_of(app, option);
+		cleanup_free char *word = value ? xstrdup(*value) : NULL;
+		size_t at = app->command_at;
+		if (word && split_word(&word, remotes, words, &at, target, err) < 0)
+			return -1;
+		if (word)
+			*value += strlen(*value) - strlen(word);
+	}
+	return 0;
+}
+
 static int split_operands(struct app *app, const struct remotes *remotes, struct strvec *words,
 			  struct target *target, struct error *err)
 {
@@ -120,7 +151,7 @@ static int split_operands(struct app *app, const struct remotes *remotes, struct
 	for (size_t i = 0; i < app->named.count; i++)
 		if (split_word(&app->named.items[i], remotes, words, &at, target, err) < 0)
 			return -1;
-	return 0;
+	return split_options(app, remotes, words, target, err);
 }
 
 static int find_target(struct app *app, const struct remotes *remotes, struct strvec *words,
