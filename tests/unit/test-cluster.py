@@ -95,6 +95,10 @@ class Cluster:
         with open(self.state + "/calls", encoding="utf-8") as file:
             return [json.loads(line) for line in file]
 
+    def replicas(self):
+        with open(self.state + "/replicas", encoding="utf-8") as file:
+            return file.read()
+
     def start(self):
         """The Pod, as the engine starts it."""
         self.kubectl("scale", "statefulset/agents", "--replicas=1")
@@ -232,6 +236,16 @@ def case_another_statefulset_of_the_name_is_not_scaled(cluster):
             expect(not uid or "agentdeck host add agents --again" in message, message)
     cluster.set("uid", ANOTHER)
     expect(not any("scale" in call and "statefulset/agents" in call and "--current-replicas" in " ".join(call) for call in cluster.calls()), f"it was scaled: {cluster.calls()}")
+    # It was replaced after it was looked at.  A change of another kind, such as of its status, is no reason.
+    cluster.set("uid", UID)
+    cluster.set("meanwhile", ANOTHER)
+    cluster.refused(1, f"another StatefulSet than before: its uid is {ANOTHER}", "host", "stop", "agents", "--force")
+    expect(cluster.replicas() == "1", "the other one was scaled")
+    cluster.set("uid", UID)
+    cluster.set("meanwhile", UID)
+    expect(cluster.run("host", "stop", "agents", "--force").returncode == 0, "a change of the status was a reason")
+    cluster.run("host", "start", "agents")
+    cluster.set("uid", ANOTHER)
     # Its user says that it is right.
     expect(cluster.run("host", "add", "agents", "--again").returncode == 0 and cluster.config() == before.replace(UID, ANOTHER), cluster.config())
     expect(cluster.run("host", "stop", "agents", "--force").returncode == 0, "host stop")

@@ -208,8 +208,9 @@ static const char *uid_of(struct json_object *found)
 	return json_get_string(json_get_object(set, "metadata"), "uid", NULL);
 }
 
-/* Is it the StatefulSet that host add has seen?  A name can be used again. */
-static int check_workload(const struct remote *remote, struct error *err)
+/* Is it the StatefulSet that host add has seen?  A name can be used again.  *ret is its version,
+ * the caller's; NULL: config.toml does not say which one it is. */
+static int check_workload(const struct remote *remote, char **ret, struct error *err)
 {
 	cleanup_json struct json_object *found = NULL;
 	cleanup_error struct error why = { 0 };
@@ -229,6 +230,8 @@ static int check_workload(const struct remote *remote, struct error *err)
 				 "config.toml has %s, so that it is not scaled; if that is right: "
 				 "agentdeck host add %s --again",
 				 remote->name, shown, remote->kube_uid, remote->name);
+	*ret = xstrdup(json_get_string(json_get_object(find(found, "StatefulSet"), "metadata"),
+				       "resourceVersion", ""));
 	return 0;
 }
 
@@ -242,11 +245,47 @@ static bool has_replicas(const struct remote *remote, int64_t replicas)
 	return set && json_get_int(json_get_object(set, "spec"), "replicas", 1) == replicas;
 }
 
-static int kubernetes_scale(const struct remote *remote, int64_t replicas, struct error *err)
+/* Only if it is as it was looked at.  What another one has made of it meanwhile is not undone. */
+static int scale_version(const struct remote *remote, int64_t replicas, const char *version,
+			 struct error *err)
 {
-	cleanup_error struct error why = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec argv = { 0 };
+	begin_argv(remote, &argv);
+	strvec_push(&argv, "scale");
+	strvec_pushf(&argv, "statefulset/%s", remote->kubernetes);
+	strvec_pushf(&argv, "--current-replicas=%d", replicas ? 0 : 1);
+	if (!is_empty(version))
+		strvec_pushf(&argv, "--resource-version=%s", version);
+	strvec_pushf(&argv, "--replicas=%lld", (long long)replicas);
+	return run_kubectl(&argv, remote->timeout_s * 1000, &result, err);
+}
+
+/* SCALE_AGAIN: it has another version by now, such as after a change of its status. */
+enum { SCALE_AGAIN = 2, SCALE_TRIES = 5 };
+static int try_to_scale(const struct remote *remote, int64_t replicas, char **version,
+			struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	cleanup_free char *before = TAKE_PTR(*version);
+	if (scale_version(remote, replicas, before, &why) == 0)
+		return 0;
+	if (why.code == ERROR_TIMEOUT)
+		return error_set(err, ERROR_UNKNOWN,
+				 "%s: whether it was scaled is unknown: agentdeck host check %s",
+				 remote->name, remote->name);
+	if (why.code == ERROR_CHILD && before && check_workload(remote, version, err) < 0)
+		return -1;
+	if (why.code == ERROR_CHILD && has_replicas(remote, replicas))
+		return WAY_AS_WANTED;
+	if (*version && !streq(*version, before))
+		return SCALE_AGAIN;
+	return error_set(err, why.code, "%s: %s", remote->name, why.message);
+}
+
+static int kubernetes_scale(const struct remote *remote, int64_t replicas, struct error *err)
+{
+	cleanup_free char *version = NULL;
 	if (is_pod(remote))
 		return error_set(err, ERROR_INVALID,
 				 "%s: config.toml names its Pod: only a StatefulSet is scaled",
@@ -256,23 +295,14 @@ static int kubernetes_scale(const struct remote *remote, int64_t replicas, struc
 				 "%s has no context in config.toml, so that it may be in another "
 				 "cluster today: agentdeck host add %s --again --context CONTEXT",
 				 remote->name, remote->name);
-	if (check_workload(remote, err) < 0)
-		return -1;
-	begin_argv(remote, &argv);
-	strvec_push(&argv, "scale");
-	strvec_pushf(&argv, "statefulset/%s", remote->kubernetes);
-	/* What another one has made of it meanwhile is not undone. */
-	strvec_pushf(&argv, "--current-replicas=%d", replicas ? 0 : 1);
-	strvec_pushf(&argv, "--replicas=%lld", (long long)replicas);
-	if (run_kubectl(&argv, remote->timeout_s * 1000, &result, &why) == 0)
-		return 0;
-	if (why.code == ERROR_TIMEOUT)
-		return error_set(err, ERROR_UNKNOWN,
-				 "%s: whether it was scaled is unknown: agentdeck host check %s",
-				 remote->name, remote->name);
-	if (why.code == ERROR_CHILD && has_replicas(remote, replicas))
-		return WAY_AS_WANTED;
-	return error_set(err, why.code, "%s: %s", remote->name, why.message);
+	int r = check_workload(remote, &version, err) < 0 ? -1 : SCALE_AGAIN;
+	for (int tries = SCALE_TRIES; r == SCALE_AGAIN && tries > 0; tries--)
+		r = try_to_scale(remote, replicas, &version, err);
+	return r == SCALE_AGAIN ? error_set(err, ERROR_BUSY,
+					    "%s: the StatefulSet changes all the time: nothing was "
+					    "changed",
+					    remote->name)
+				: r;
 }
 
 /* The context that kubectl uses by itself is another one tomorrow. */
