@@ -198,6 +198,21 @@ case_no_agent_is_chosen_for_a_script() {
 	[ ! -s "$home/out" ] || ! grep -q demo "$home/out" || fail "made: $(<"$home/out")"
 }
 
+case_under_sudo_the_sessions_are_those_of_root() {
+	local words="Under sudo, agentdeck has root's sessions. Those of ann: without sudo"
+	unset SUDO_USER
+	SUDO_USER=ann must list
+	if ((EUID == 0)); then
+		grep -qxF "$words" "$home/out" || fail "it says: $(<"$home/out")"
+	else
+		! grep -qF sudo "$home/out" || fail "$EUID is not root: $(<"$home/out")"
+	fi
+	must list
+	! grep -qF sudo "$home/out" || fail "without sudo: $(<"$home/out")"
+	must add . -t one --agent demo
+	SUDO_USER=ann must list
+	! grep -qF sudo "$home/out" || fail "root has some: $(<"$home/out")"
+}
 case_attach_without_a_terminal() {
 	refused 2 'there is no session yet' attach
 	must add . -t a --agent demo

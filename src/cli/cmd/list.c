@@ -112,6 +112,15 @@ static size_t rows_for_sessions(const struct listing *listing)
 	return size.ws_row > ROWS_FOR_OTHERS ? size.ws_row - ROWS_FOR_OTHERS : 1;
 }
 
+static void tell_sudo(void)
+{
+	const char *user = getenv("SUDO_USER");
+	if (geteuid() != 0 || is_empty(user) || streq(user, "root"))
+		return;
+	cleanup_free char *shown = visible(user);
+	printf("Under sudo, agentdeck has root's sessions. Those of %s: without sudo\n", shown);
+}
+
 static void print_table(const struct app *app, struct listing *listing, const struct roster *roster)
 {
 	const bool has_sessions = roster_count(roster) > 0;
@@ -131,6 +140,7 @@ static void print_table(const struct app *app, struct listing *listing, const st
 		       "agentdeck import (other tools).\n"
 		       "agentdeck help lists the commands.\n",
 		       directory);
+		tell_sudo();
 		return;
 	}
 	if (!listing->count) {
