@@ -281,14 +281,14 @@ def case_a_command_runs_there(hosts):
 
 def case_a_launch_there_has_all_its_options(hosts):
     """As the same words have here."""
-    words = ("launch", hosts.path + "/work", "-t", "a title: with words", "-g", "team/api", "--tag", "one", "--tag", "two", "--agent", "demo", "--resume", "never", "--restart", "no",
-             "-m", "two\nlines", "--", "--name", "a b")
+    words = ("launch", hosts.path + "/work", "-t", "a title: with words", "-g", "team/api", "--tag", "one", "--tag", "two", "--agent", "demo", "--restart", "no",
+             "-m", "two\nlines", "--", "--model", "a b")
     shown = []
     for where in ((), ("-H", "gpu1")):
         done = hosts.run(*where, *words)
         expect(done.returncode == 0, done)
         shown.append(json.loads(hosts.run(*where, "show", "a title: with words", "--json").stdout))
-    names = ("title", "group", "tags", "agent", "path", "command", "resume", "restart")
+    names = ("title", "group", "tags", "agent", "path", "command", "restart")
     here, there = ({name: row.get(name) for name in names} for row in shown)
     expect(here == there and there["group"] == "team/api" and None not in there.values(), f"{there} instead of {here}")
 
