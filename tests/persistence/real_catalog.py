@@ -98,7 +98,8 @@ NO_HISTORY = "its conversations do not come back: agentdeck says so"
 AGENTS = {
     # The last version for old machines, and the newest one.
     "claude": Agent(claude, "/clear"),
-    "claude-new": Agent(claude, "/clear", agent="claude"),
+    # A tree of a repository elsewhere is not trusted with the home.
+    "claude-new": Agent(claude, "/clear", agent="claude", dialogs=[("Yes, I trust this folder", ["Down", "Enter"])]),
     # It asks its user once whether to trust agentdeck's hooks, and offers a newer model.
     "codex": Agent(codex, "/clear", [("Hooks need review", ["2", "Enter"]),
                                      ("Use existing model", ["2", "Enter"])]),

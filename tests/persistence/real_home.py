@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import time
 import uuid
@@ -12,6 +13,11 @@ from real_catalog import AGENTS
 from real_machine import LOOK_AGAIN_S, PATIENCE_S, PREFIX, TESTS, USER, Failure, look_until
 
 ENTER_AGAIN_S, STEADY_S = 3, 1
+# It reaches the test host itself.
+SSH = """#!/bin/sh
+exec /usr/bin/ssh -i "$HOME/key" -o StrictHostKeyChecking=no -o UserKnownHostsFile="$HOME/known" \\
+    -o HostName="$(sed -n 's/^ListenAddress //p' /etc/ssh/sshd_config)" -o Port="$(sed -n 's/^Port //p' /etc/ssh/sshd_config)" "$@"
+"""
 
 
 class Home:
@@ -23,7 +29,7 @@ class Home:
         self.agent = AGENTS[name]
         self.agent_name = self.agent.agent or name
         self.path = f"/home/{USER}/{name}.{check}"
-        self.variables, self.files, self.stub, self.number = {}, {}, None, 0
+        self.variables, self.files, self.stub, self.number, self.model = {}, {}, None, 0, None
 
     # -- in there
 
@@ -106,14 +112,36 @@ class Home:
         port = look_until(lambda: self.read("stub.port").strip(), 20)
         if not port:
             raise Failure("the stub does not start")
-        self.variables, self.files = self.agent.prepare(self.path, f"http://127.0.0.1:{port}")
+        self.settle(f"http://127.0.0.1:{port}")
+        self.entry = self.deck_json("agents", "show", self.agent_name)
+
+    def settle(self, model):
+        """The agent, which asks the model at this address."""
+        self.model = model
+        self.variables, self.files = self.agent.prepare(self.path, model)
         for path, text in self.files.items():
             self.write(path, text)
         self.host.user(["ln", "-s", self.program, f"{self.path}/bin/{self.agent_name}"])
         node = os.path.join(os.path.dirname(self.program), "node")
         if os.path.exists(node):
             self.host.user(["ln", "-s", node, f"{self.path}/bin/node"])
-        self.entry = self.deck_json("agents", "show", self.agent_name)
+
+    def elsewhere(self, name):
+        """Another home, with the same agent and model. Here it is the home of the user on the host
+        of that name, which ssh reaches."""
+        far = Home(self.host, self.name, name, self.program)
+        far.path, far.entry, far.turns = f"{self.path}/{name}", self.entry, self.turns
+        self.host.user(["mkdir", "-p"] + [f"{far.path}/{directory}" for directory in ("bin", "work")])
+        far.settle(self.model)
+        # What a login there has.
+        far.write(".bash_profile", "".join(f"export {word}\n" for word in map(shlex.quote, far.environment()[1:])))
+        far.write("bin/there", f"#!/bin/bash\n. {far.path}/.bash_profile\nexec agentdeck \"$@\"\n", "0700")
+        self.write(".config/agentdeck/config.toml", f'[hosts.{name}]\ntimeout = 30\nprogram = "{far.path}/bin/there"\n')
+        self.write("bin/ssh", SSH, "0700")
+        answer = self.run(["sh", "-c", 'ssh-keygen -q -t ed25519 -N "" -f "$HOME/key" && cat "$HOME/key.pub" >>"$(getent passwd "$(id -u)" | cut -d: -f6)/.ssh/authorized_keys"'])
+        if answer.returncode:
+            raise Failure(f"no key: {answer.stderr}")
+        return far
 
     def forget(self):
         """As if neither the agent nor agentdeck had ever run here."""

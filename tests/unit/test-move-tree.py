@@ -131,20 +131,76 @@ def case_a_tree_goes_along(hosts):
     put(other + "/untracked dir/\u00e4 \"name\"", "changed there\n")
     os.remove(other + "/link")
     after = look(other)
-    # The tree that is here is never replaced, whether its user has worked in it or not.
-    for change in ("", "changed by its user\n"):
+    # The tree that is here is never replaced, and what was done there is a branch beside it.
+    put(tree + "/kept", "changed by its user\n")
+    kept, stashes = look(tree), git(tree, "stash", "list", "--format=%H")
+    done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree", "--json")
+    expect(done.returncode == 0 and json.loads(done.stdout)["tree_branch"] == "agentdeck/api-from-gpu1", done)
+    expect(states(hosts, session) == ("arrived", "moved") and look(tree) == kept and look(other) == after, states(hosts, session))
+    came = hosts.path + "/came"
+    git(repository, "worktree", "add", "-q", came, "agentdeck/api-from-gpu1")
+    expect(look(came)[-1] == after[-1], f"{look(came)[-1]} instead of {after[-1]}")
+    expect([git(came, "rev-parse", "HEAD^"), git(came, "log", "-1", "--format=%s")] == [after[0], "not committed\n"], "its commits")
+    expect(git(came, "log", "--format=%s").split("\n")[1:4] == ["third", "second", "first"] and git(tree, "stash", "list", "--format=%H") == stashes, "its history")
+    # Once more, there and back: nothing new, and then something.
+    branches = git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/agentdeck")
+    for change, branch in ((None, "agentdeck/api-from-gpu1"), ("more\n", "agentdeck/api-from-gpu1-2")):
+        expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0 and look(other) == after, "again")
         if change:
-            put(tree + "/kept", change)
-        kept = look(tree)
-        refused(hosts, 1, "a tree of this session is there already", "session", "move", "gpu1:api", "--to", "local", "--with-tree")
-        expect(look(tree) == kept and look(other) == after and states(hosts, session) == ("moved", "none"), states(hosts, session))
-    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "it does not come back")
-    expect(look(tree) == kept and look(other) == after, "a tree was changed")
-    # And once more, there and back: that one is there, too.
-    refused(hosts, 1, "a tree of this session is there already", "session", "move", "api", "--to", "gpu1", "--with-tree")
-    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0 and look(other) == after, "again")
-    expect(hosts.run("session", "move", "gpu1:api", "--to", "local").returncode == 0, "and back")
+            put(other + "/more", change)
+            after = look(other)
+        done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree")
+        expect(done.returncode == 0 and f"its tree from gpu1 is branch {branch} there;".encode() in done.stdout, done)
+        expect(look(tree) == kept and look(other) == after, "a tree was changed")
+    expect(git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/agentdeck") == branches + "agentdeck/api-from-gpu1-2\n", "branches")
+    expect(git(repository, "show", "agentdeck/api-from-gpu1-2:more") == "more\n", "the new file")
+    # All of it goes into the old tree as its user wants it.
+    git(tree, "stash", "push", "-qu")
+    git(tree, "merge", "-q", "agentdeck/api-from-gpu1-2")
+    expect(git(tree, "show", "HEAD:more") == "more\n", "merge")
     expect(hosts.run("start", "api").returncode == 0, "it does not start")
+
+
+def case_a_return_without_changes_is_a_branch_of_the_same_commit(hosts):
+    repository, clone = repositories(hosts)
+    session, _ = launch(hosts, repository)
+    expect(hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree").returncode == 0, "it does not move")
+    other = tree_there(hosts, session)
+    git(other, "commit", "-q", "--allow-empty", "-m", "there")
+    # One that its user has made is no return.
+    git(repository, "branch", "agentdeck/api-from-gpu1", "main")
+    done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree")
+    expect(done.returncode == 0 and b"is branch agentdeck/api-from-gpu1-2 there" in done.stdout, done)
+    expect(git(repository, "rev-parse", "agentdeck/api-from-gpu1-2") == git(other, "rev-parse", "HEAD"), "another commit")
+    expect(git(repository, "rev-parse", "agentdeck/api-from-gpu1") == git(repository, "rev-parse", "main"), "a branch was moved")
+    expect(hosts.run("start", "api").returncode == 0, "it does not start")
+
+
+def case_a_return_is_killed_at_any_moment(hosts):
+    """Nothing of the tree here changes, and at last there is one branch with all that was done there."""
+    repository, clone = repositories(hosts)
+    moments = random.Random(SEED)
+    session, tree = launch(hosts, repository)
+    for i in range(KILLS):
+        way = ("session", "move", session, "--to", "gpu1", "--path", clone, *(() if i else ("--with-tree",)))
+        expect(hosts.run(*way).returncode == 0, f"{i}: it does not go there")
+        other = tree_there(hosts, session)
+        put(f"{other}/there", f"{i}\n")
+        before, after = look(tree), look(other)
+        way = ("session", "move", "gpu1:" + session, "--to", "local", "--with-tree")
+        process = begin(hosts, way)
+        try:
+            process.wait(timeout=moments.uniform(0, 1.0))
+        except subprocess.TimeoutExpired:
+            for home in ((hosts.near,), (hosts.far,), (hosts.near, hosts.far))[moments.randrange(3)]:
+                kill(home)
+        process.wait()
+        hosts_of.wait_for(lambda way=way: hosts.run(*way).returncode == 0, f"seed {SEED}, kill {i}: it does not continue: {states(hosts, session)}")
+        expect(states(hosts, session) == ("arrived", "moved"), states(hosts, session))
+        expect(look(tree) == before and look(other) == after, f"seed {SEED}, kill {i}: a tree was changed")
+        branches = git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/agentdeck/").split()
+        found = [git(repository, "show", f"{name}:there") for name in branches if "-from-gpu1" in name]
+        expect(sorted(found) == [f"{n}\n" for n in range(i + 1)], f"seed {SEED}, kill {i}: {found}")
 
 
 def case_what_has_become_another_kind_goes_along(hosts):

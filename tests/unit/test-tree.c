@@ -134,7 +134,8 @@ static void what_is_not_known_is_kept(void **state)
 	do_sh(desk, "test -f default/trees/" ID "/project/a");
 	/* When it was made, and now. */
 	assert_int_equal(desk->deck.warnings.count, 2);
-	assert_non_null(strstr(desk->deck.warnings.items[1], "may have work that exists nowhere else"));
+	assert_non_null(
+		strstr(desk->deck.warnings.items[1], "may have work that exists nowhere else"));
 	instance->workspace->may_be_lost = true;
 	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 	do_sh(desk,

@@ -72,6 +72,7 @@ struct mover {
 	char *host;               /* that it says it moves to or from */
 	char *agent, *session_id; /* NULL: no conversation */
 	char *tree, *directory;   /* as cargo, and where it works in its repository; or NULL */
+	char *branch;             /* that the tree has become at the other end; or NULL */
 };
 
 static void mover_end(struct mover *mover)
@@ -84,6 +85,7 @@ static void mover_end(struct mover *mover)
 	free(mover->session_id);
 	free(mover->tree);
 	free(mover->directory);
+	free(mover->branch);
 }
 
 static struct end end_of(const struct remote *remote)
@@ -377,7 +379,9 @@ enum { SEND_REFUSED = 1 };
 static int judge(const struct mover *mover, const struct answer *exported,
 		 const struct answer *imported, struct error *why, struct error *err)
 {
-	if (exported->status == 0 && imported->status == 0)
+	/* It has proved the whole.  It reads no further than that, so that a sender on a host can
+	 * be cancelled before it has said that it is done. */
+	if (imported->status == 0)
 		return 0;
 	/* A receiver that refuses stops reading, so the sender ends by a signal. */
 	if (is_refusal(imported, exported)) {
@@ -399,14 +403,18 @@ static int judge(const struct mover *mover, const struct answer *exported,
 			 mover->from.shown, mover->to.shown);
 }
 
-static int send_session(const struct mover *mover, const struct answer *there, struct error *why,
+static int send_session(struct mover *mover, const struct answer *there, struct error *why,
 			struct error *err)
 {
 	cleanup_answer struct answer exported = { 0 }, imported = { 0 };
 	const char *instead = json_get_string(there->object, "move_id", NULL);
-	return transfer(mover, instead, NULL, &exported, &imported, err) < 0
-		       ? -1
-		       : judge(mover, &exported, &imported, why, err);
+	if (transfer(mover, instead, NULL, &exported, &imported, err) < 0)
+		return -1;
+	const int r = judge(mover, &exported, &imported, why, err);
+	if (r == 0)
+		mover->branch = xstrdup_or_null(
+			json_get_string(imported.object, "tree_branch", NULL));
+	return r;
 }
 
 /* Its answer, or why it cannot be done. */
@@ -497,11 +505,16 @@ static int print_moved(const struct mover *mover)
 	cleanup_free char *hint = hint_named(mover->app->profile, mover->id);
 	json_set_string(object, "moved_to", to);
 	json_set_string(object, "move_id", mover->move);
+	json_set_string(object, "tree_branch", mover->branch);
+	cleanup_free char *branch = visible(or_empty(mover->branch));
+	cleanup_free char *kept = *branch ? xasprintf("; its tree from %s is branch %s there",
+						      mover->from.shown, branch)
+					  : NULL;
 	return print_done(mover->app, object,
-			  to ? xasprintf("%s: moved to %s; agentdeck -H %s start %s starts it",
-					 mover->title, to, to, hint)
-			     : xasprintf("%s: moved here from %s; agentdeck start %s starts it",
-					 mover->title, mover->from.name, hint));
+			  to ? xasprintf("%s: moved to %s%s; agentdeck -H %s start %s starts it",
+					 mover->title, to, or_empty(kept), to, hint)
+			     : xasprintf("%s: moved here from %s%s; agentdeck start %s starts it",
+					 mover->title, mover->from.name, or_empty(kept), hint));
 }
 
 static int check_direction(const struct mover *mover, struct error *err)
@@ -641,6 +654,7 @@ static int abandon(struct mover *mover, struct error *err)
 	struct json_object *object = json_success(mover->id, mover->title);
 	json_set_string(object, "moved_to", NULL);
 	json_set_string(object, "move_id", mover->move);
+	json_set_string(object, "tree_branch", NULL);
 	return print_done(
 		mover->app, object,
 		mover->state == MOVE_ARRIVING

@@ -533,6 +533,12 @@ static int lay_stashes(const struct cargo_tree *tree, const struct cargo *cargo,
 	return 0;
 }
 
+static int sync_files(const char *path, struct error *err)
+{
+	cleanup_close int fd = fs_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	return fd >= 0 && syncfs(fd) == 0 ? 0 : error_set_file(err, errno, "sync %s", path);
+}
+
 int cargo_lay(const struct cargo_tree *tree, const struct cargo *cargo, bool is_again,
 	      struct error *err)
 {
@@ -544,9 +550,45 @@ int cargo_lay(const struct cargo_tree *tree, const struct cargo *cargo, bool is_
 	    gitcmd_must_run(tree->source, words, GITCMD_ASK_MS, NULL, err) < 0 ||
 	    lay_index(&desk, cargo, err) < 0 || lay_stashes(tree, cargo, err) < 0)
 		return -1;
-	cleanup_close int fd = fs_openat(AT_FDCWD, tree->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-					 0);
-	return fd >= 0 && syncfs(fd) == 0 ? 0 : error_set_file(err, errno, "sync %s", tree->path);
+	return sync_files(tree->path, err);
+}
+
+/* The same content is the same commit. */
+static int commit_files(const struct desk *desk, const struct cargo *cargo, char **ret,
+			struct error *err)
+{
+	cleanup_free char *committed = NULL, *name = xasprintf("%s^{tree}", cargo->head);
+	const char *const ask[] = { "rev-parse", "--verify", name, NULL };
+	if (desk_ask(desk, "index", ask, NULL, &committed, err) < 0)
+		return -1;
+	if (streq(committed, cargo->files)) {
+		*ret = xstrdup(cargo->head);
+		return 0;
+	}
+	const char *const words[] = { "commit-tree", cargo->files,    "-p", cargo->head,
+				      "-m",          "not committed", NULL };
+	return desk_ask(desk, "index", words, NULL, ret, err);
+}
+
+int cargo_keep(const struct cargo_tree *tree, const struct cargo *cargo, const char *branch,
+	       struct error *err)
+{
+	CLEANUP(desk_close) struct desk desk = { 0 };
+	cleanup_free char *commit = NULL, *present = NULL;
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	if (desk_open(tree, &desk, err) < 0 || commit_files(&desk, cargo, &commit, err) < 0)
+		return -1;
+	const int r = gitcmd_find_branch(tree->source, branch, &present, err);
+	if (r < 0)
+		return -1;
+	if (present && !streq(present, commit))
+		return CARGO_TAKEN;
+	/* Only if there is none by now. */
+	const char *const words[] = { "update-ref", "-m", "agentdeck session move", ref, commit,
+				      "",           NULL };
+	if (!present && gitcmd_must_run(tree->source, words, GITCMD_ASK_MS, NULL, err) < 0)
+		return -1;
+	return lay_stashes(tree, cargo, err) < 0 ? -1 : sync_files(tree->source, err);
 }
 
 /* ---- between two repositories ------------------------------------------------------------------ */

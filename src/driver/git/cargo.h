@@ -47,6 +47,13 @@ int cargo_read(const char *source, const char *commit, struct cargo *ret, struct
 int cargo_lay(const struct cargo_tree *tree, const struct cargo *cargo, bool is_again,
 	      struct error *err);
 
+/* Name the content by a branch of its own, without changing the tree: its commits, and one more for
+ * what was not committed.  The stashes join those of the repository.  A branch that has it already
+ * stays.  CARGO_TAKEN: the branch has something else. */
+enum { CARGO_TAKEN = 1 };
+int cargo_keep(const struct cargo_tree *tree, const struct cargo *cargo, const char *branch,
+	       struct error *err);
+
 /* The commits of the newest refs, for cargo_send(). */
 int cargo_list(const char *source, struct strvec *ret, struct error *err);
 /* May this be the name of a commit? */

@@ -90,28 +90,31 @@ static int check_not_late(struct arrival *arrival, const struct move *move, stru
 	return move->state == MOVE_MOVED ? 0 : once_refuse(arrival->deck, id, err);
 }
 
-/* Note that the session was here before.  Then it may have a tree here, with work that exists
- * nowhere else, so no arriving tree replaces it. */
-static int check_tree(const struct arrival *arrival, struct error *err)
+/* A session that was here before may have a tree here, with work that exists nowhere else.  No
+ * arriving tree replaces that: it becomes a branch beside it. */
+static int keep_tree(struct arrival *arrival, struct error *err)
 {
-	struct move *move = &arrival->operation.instance->move;
-	move->was_here = move->was_here || move->state == MOVE_MOVED;
-	return arrival->order.tree && move->was_here
-		       ? error_set(err, ERROR_EXISTS,
-				   "a tree of this session is there already, and --with-tree "
-				   "replaces none: move it without --with-tree, and bring its "
-				   "commits with git (push, or fetch)")
-		       : 0;
+	const struct unpack_order *order = &arrival->order;
+	const struct instance *instance = arrival->operation.instance;
+	cleanup_free char *branch = NULL;
+	if (tree_keep(arrival->deck, instance, order->tree, order->from, &branch, err) < 0)
+		return -1;
+	log_info("move %s: the tree of %s is branch %s", order->move, order->from, branch);
+	if (order->ret_branch)
+		*order->ret_branch = TAKE_PTR(branch);
+	return 0;
 }
 
 /* While it is unpacked the tree may be a mixture of two, so MOVE_ARRIVING is saved first. */
 static int bring_tree(struct arrival *arrival, struct error *err)
 {
 	struct operation *operation = &arrival->operation;
-	if (check_tree(arrival, err) < 0)
-		return -1;
+	struct move *move = &operation->instance->move;
+	move->was_here = move->was_here || move->state == MOVE_MOVED;
 	if (!arrival->order.tree)
 		return 0;
+	if (move->was_here)
+		return keep_tree(arrival, err);
 	return save_state(arrival, MOVE_ARRIVING, err) < 0
 		       ? -1
 		       : tree_unpack(arrival->deck, operation->lock, operation->instance,

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { KEPT_MOST = 99 };
+
 static int refuse(const struct instance *instance, const char *why, struct error *err)
 {
 	cleanup_free char *title = visible(instance->title);
@@ -67,6 +69,12 @@ static int check_content(const struct instance *instance, struct error *err)
 	return 0;
 }
 
+/* For what is needed for a while. */
+static char *place_of(const struct deck *deck, const struct instance *instance)
+{
+	return xasprintf("%s/%s/" TREE_ALL "/%s", deck->paths.state, deck->profile, instance->id);
+}
+
 /* The tree as cargo, with its own branch checked out and nothing in progress.  *record: the caller
  * frees. */
 static int find(const struct deck *deck, const struct instance *instance, int records, char **place,
@@ -85,7 +93,7 @@ static int find(const struct deck *deck, const struct instance *instance, int re
 		return refuse(instance, "git has no record of it", err);
 	if (state || !found.branch || !streq(found.branch, workspace->branch))
 		return refuse(instance, state ? state : other, err);
-	*place = xasprintf("%s/%s/" TREE_ALL "/%s", deck->paths.state, deck->profile, instance->id);
+	*place = place_of(deck, instance);
 	*ret = (struct cargo_tree){ .source = workspace->source,
 				    .path = workspace->path,
 				    .record = *record,
@@ -199,6 +207,48 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 	replace_string(&workspace->carried, commit);
 	replace_string(&workspace->arriving, NULL);
 	return store_save(lock, instance, err);
+}
+
+/* Of several returns each has a branch, unless it brings what one of them has. */
+static int keep(const struct cargo_tree *tree, const struct cargo *cargo, const char *host,
+		char **ret, struct error *err)
+{
+	for (int i = 1; i <= KEPT_MOST; i++) {
+		cleanup_free char *number = i > 1 ? xasprintf("-%d", i) : NULL;
+		cleanup_free char *branch = xasprintf("%s-from-%s%s", tree->branch, host,
+						      or_empty(number));
+		if (gitcmd_check_branch(branch, err) < 0)
+			return -1;
+		const int r = cargo_keep(tree, cargo, branch, err);
+		if (r == 0)
+			*ret = TAKE_PTR(branch);
+		if (r <= 0)
+			return r;
+	}
+	return error_set(err, ERROR_EXISTS,
+			 "%s has %d branches of earlier returns from %s: delete those that you do "
+			 "not need, or move it without --with-tree",
+			 tree->source, KEPT_MOST, host);
+}
+
+int tree_keep(const struct deck *deck, const struct instance *instance, const char *commit,
+	      const char *host, char **ret, struct error *err)
+{
+	const struct workspace *workspace = instance->workspace;
+	cleanup_cargo struct cargo cargo = { 0 };
+	cleanup_close int records = -1;
+	if (check_kind(instance, err) < 0 ||
+	    cargo_read(workspace->source, commit, &cargo, err) < 0 ||
+	    tree_open(deck, instance->id, true, &records, err) < 0)
+		return -1;
+	cleanup_free char *place = place_of(deck, instance);
+	/* Only the repository is written: the tree can have anything checked out. */
+	const struct cargo_tree tree = { .source = workspace->source,
+					 .path = workspace->source,
+					 .branch = workspace->branch,
+					 .desk = records,
+					 .place = place };
+	return keep(&tree, &cargo, host, ret, err);
 }
 
 int tree_find_repository(const char *directory, char **ret, struct error *err)

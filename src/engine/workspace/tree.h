@@ -111,6 +111,10 @@ int tree_pack(const struct deck *deck, struct instance *instance, char **ret_dir
  * to be workspace->carried.  The instance is saved. */
 int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		const char *commit, struct error *err);
+/* Keep that commit beside the instance's tree, which does not change: as a branch named after that
+ * of the tree and the host that it comes from.  *ret: the branch; the caller frees. */
+int tree_keep(const struct deck *deck, const struct instance *instance, const char *commit,
+	      const char *host, char **ret, struct error *err);
 /* The repository that a session arrives in with its tree.  ERROR_NOT_FOUND: the directory is in
  * none.  *ret: the caller frees. */
 int tree_find_repository(const char *directory, char **ret, struct error *err);

@@ -140,3 +140,46 @@ def export(home):
     must(identifier(moved) == before, "it has another conversation")
     _, turn = moved.say()
     moved.must_carry(turn, said)
+
+
+def git(home, directory, *words):
+    answer = home.run(["git", "-C", f"{home.path}/{directory}", "-c", "user.name=ann", "-c", "user.email=ann@host", *words])
+    must(answer.returncode == 0, f"git {words}: {answer.stderr}")
+    return answer.stdout
+
+
+def tree_of(session):
+    """Below the home."""
+    return session.show()["path"][len(session.home.path) + 1:]
+
+
+@check(agents=CLAUDES, otherwise="export shows that its conversation moves, and trees are not the agent's")
+def another_host(home):
+    """moved to another host with its worktree, and back: each request carries all turns, and the work that was done there is a branch"""
+    far = home.elsewhere("gpu1")
+    git(home, "work", "init", "-q", "-b", "main")
+    git(home, "work", "commit", "-q", "--allow-empty", "-m", "first")
+    git(home, ".", "clone", "-q", f"{home.path}/work", f"{far.path}/work")
+    session = home.add(options=("--worktree",))
+    session.start()
+    said, _ = session.say()
+    before = identifier(session)
+    session.stop()
+    home.write(f"{tree_of(session)}/here", "made here\n")
+    home.deck_json("session", "move", session.id, "--to", "gpu1", "--path", f"{far.path}/work", "--with-tree")
+    there = Session(far, session.id)
+    there.start()
+    must(identifier(there) == before, "it has another conversation there")
+    must(far.read(f"{tree_of(there)}/here") == "made here\n", "its file is not there")
+    said_there, turn = there.say()
+    there.must_carry(turn, said)
+    there.stop()
+    far.write(f"{tree_of(there)}/there", "made there\n")
+    moved = home.deck_json("session", "move", f"gpu1:{session.id}", "--to", "local", "--with-tree")
+    must(git(home, "work", "show", f"{moved['tree_branch']}:there") == "made there\n", "its file is not in the branch")
+    must(home.read(f"{tree_of(session)}/here") == "made here\n", "the tree here was changed")
+    session.start()
+    must(identifier(session) == before, "it has another conversation here")
+    _, turn = session.say()
+    for text in (said, said_there):
+        session.must_carry(turn, text)
