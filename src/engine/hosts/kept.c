@@ -8,6 +8,8 @@
 #include "model/session/move.h"
 #include "model/session/naming.h"
 
+#include <string.h>
+
 #define NOTE "live"
 
 enum {
