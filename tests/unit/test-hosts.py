@@ -296,7 +296,7 @@ def case_a_launch_there_has_all_its_options(hosts):
 def case_a_host_is_what_the_configuration_says(hosts):
     for text, told in (("[hosts]\ngpu1 = 1\n", "must be a table"), ('[hosts.local]\n', "not a valid name"), ('[hosts."a b"]\n', "not a valid name"),
                        ('[hosts.a]\nssh = "-oProxyCommand=x"\n', "a host, USER@HOST"), ('[hosts.a]\nprogram = "a; b"\n', "without blanks"),
-                       ("[hosts.a]\ntimeout = 0\n", "timeout"), ("[hosts.a]\nport = 22\n", "ssh, program, timeout and machine_id")):
+                       ("[hosts.a]\ntimeout = 0\n", "timeout"), ("[hosts.a]\nport = 22\n", "ssh, program, timeout, machine_id and ")):
         hosts.settings(text)
         refused(hosts, 1, told, "config", "check")
     hosts.settings('[hosts.far]\nssh = "gpu1"\nprogram = "agentdeck"\ntimeout = 30\n')
