@@ -4,12 +4,14 @@ import json
 import os
 import signal
 import subprocess
+import threading
 
 from groups import clear_groups
 from image import IMAGE, PAUSE, make_images
 from tools import DEADLINE_S, PREFIX, first_child, read, run, wait_for, write
 
 NODE_ADDRESS, PLUGINS = "10.99.0.1", "/usr/lib/cni"
+DAEMONS = ("containerd", "kubelet", "apiserver", "manager", "scheduler")
 CANARY = "canary-5f2c1e7d"
 
 CONTAINERD = """
@@ -57,7 +59,7 @@ while sleep 1; do :; done
 class Cluster:
     def __init__(self, work, programs, options):
         self.work, self.programs, self.options = work, programs, options
-        self.daemons, self.node = {}, None
+        self.daemons, self.node, self.keeping = {}, None, threading.Lock()
         self.environment = {"PATH": f"{PREFIX}/bin:{programs}:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": work + "/near", "KUBECONFIG": work + "/kubeconfig",
                             "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "SECRET_KEY": "secret-" + CANARY}
 
@@ -140,6 +142,16 @@ class Cluster:
 
     def kubectl(self, *words, check=True, **more):
         return run("kubectl", *words, check=check, env=self.environment, **more)
+
+    def again(self, name):
+        {"containerd": self.start_containerd, "kubelet": self.start_kubelet, "apiserver": self.start_apiserver, "manager": self.start_manager, "scheduler": self.start_scheduler}[name]()
+
+    def keep(self):
+        """As an init system does: a kubelet that finds no containerd ends."""
+        with self.keeping:
+            for name in DAEMONS:
+                if self.daemons[name].poll() is not None:
+                    self.again(name)
 
     def kill(self, name):
         """kill -9 of this daemon itself, not of what entered the node for it."""

@@ -62,6 +62,11 @@ class Host:
     def state(self):
         return self.cluster.kubectl("get", "pod,pvc", "-o", "wide", check=False).stdout.decode() + self.log() + repr(self.try_deck("host", "check", self.name))
 
+    def engine(self):
+        """What the engine says when it does not bring the Pod back."""
+        events = self.cluster.kubectl("describe", "pod", self.name + "-0", check=False).stdout.decode()[-2000:]
+        return events + self.cluster.in_node("ctr", "-n", "k8s.io", "tasks", "ls", check=False).stdout.decode() + self.cluster.said("kubelet") + self.cluster.said("containerd")
+
     def log(self):
         return self.cluster.kubectl("logs", self.name + "-0", check=False).stdout.decode()[-2000:]
 
@@ -77,12 +82,13 @@ class Host:
         done = self.try_deck("-H", self.name, "list", "--json")
         return json.loads(done.stdout or b"[]") if done.returncode == 0 else []
 
-    def running(self, count=1):
+    def running(self, count=1, seconds=DEADLINE_S):
         """The conversation of each session, when all run."""
         def look():
+            self.cluster.keep()
             found = self.sessions()
             return len(found) == count and all(one["status"] == "running" for one in found) and found
-        found = wait_for(look, lambda: f"{self.name} does not run: {self.state()} {self.sessions()}")
+        found = wait_for(look, lambda: f"{self.name} does not run: {self.state()} {self.sessions()} {self.engine()}", seconds)
         return {one["id"]: one["session_id"] for one in found}
 
     def transcripts(self):
