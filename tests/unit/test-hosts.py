@@ -325,6 +325,10 @@ def case_a_session_is_named_with_its_host(hosts):
     expect(shown("rename", "gpu1:api", "new") == ids["api"], "rename")
     expect([one["title"] for one in json.loads(hosts.there("list", "--json")) if one["id"] == ids["api"]] == ["new"], "it was not renamed there")
     refused(hosts, 64, "one host", "stop", "gpu1:api", "local:api")
+    # What a message there advises is for this machine, whatever names the host.
+    subprocess.run(["agentdeck", "add", hosts.path + "/work", "-t", "it's", "-c", "cat"], env=hosts.far_environment, check=True, stdout=subprocess.DEVNULL)
+    for words in (("-H", "gpu1", "send", "it's", "hello"), ("send", "gpu1:it's", "hello")):
+        expect("agentdeck session start 'gpu1:it'\\''s'" in (told := hosts.run(*words).stderr.decode()), told)
     # An option, too.
     for title, words in (("new", ("--in", "gpu1:new")), ("new", ("--in=gpu1:new",)), ("api", ("--in", "local:api")), ("gpu1:api", ("--in", "local:gpu1:api"))):
         refused(hosts, 1, f"agentdeck: '{title}' runs on this host: it has no container", "launch", "-c", "cat", *words)
@@ -993,7 +997,7 @@ def case_attach_returns_when_the_host_does(hosts):
     clients = len(subprocess.run(["tmux", "-S", json.loads(hosts.there("show", "talk", "--json"))["tmux"]["socket"], "list-clients"], check=True, stdout=subprocess.PIPE).stdout.splitlines())
     expect(clients == 1, f"{clients} clients")
     terminal.type(LEAVE)
-    expect(terminal.end() == 0 and b"talk keeps running. Back to it: agentdeck -H gpu1 attach talk" in terminal.text[back:], terminal.text[back:])
+    expect(terminal.end() == 0 and b"talk keeps running. Back to it: agentdeck attach gpu1:talk" in terminal.text[back:], terminal.text[back:])
     expect(not os.listdir(f"{hosts.far}/run/seats"), "its seat is left")
 
 

@@ -19,7 +19,6 @@
 #include "engine/supervise/deputy.h"
 #include "engine/supervise/supervise.h"
 #include "engine/terminal/seat.h"
-#include "model/host/remote.h"
 #include "model/plan/restart.h"
 #include "model/session/naming.h"
 
@@ -96,26 +95,22 @@ static bool say_farewell(struct app *app, const struct instance *shown)
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *hint = hint_row(&app->deck, &rows, row);
 	cleanup_free char *reason = visible(or_empty(view.reason));
-	/* The user reads this at another machine. */
-	const bool is_far = app->via && remote_is_name(app->via);
-	cleanup_free char *via = is_far ? xasprintf("-H %s ", app->via) : xstrdup("");
 	const bool is_same = !shown->run.server.pid ||
 			     process_same(&row->run.server, &shown->run.server);
 	if (state_is_running(view.state) && is_same)
-		printf("%s keeps running. Back to it: agentdeck %sattach %s\n", title, via, hint);
+		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, hint);
 	else if (state_is_running(view.state))
-		printf("%s ended and was restarted. Back to it: agentdeck %sattach %s\n", title,
-		       via, hint);
+		printf("%s ended and was restarted. Back to it: agentdeck attach %s\n", title,
+		       hint);
 	else if (is_restarted(app, row->base))
 		printf("%s is %s%s%s. The supervisor is restarting it. Back to it: agentdeck "
-		       "%sattach %s\n",
-		       title, instance_state_name(view.state), *reason ? ", " : "", reason, via,
-		       hint);
+		       "attach %s\n",
+		       title, instance_state_name(view.state), *reason ? ", " : "", reason, hint);
 	else
-		printf("%s %s%s%s%s. To start it again: agentdeck %sstart %s\n", title,
+		printf("%s %s%s%s%s. To start it again: agentdeck start %s\n", title,
 		       view.state == STATE_ERROR ? "has ended" : "is ",
 		       view.state == STATE_ERROR ? "" : instance_state_name(view.state),
-		       *reason ? ": " : "", reason, via, hint);
+		       *reason ? ": " : "", reason, hint);
 	return is_same && state_is_running(view.state);
 }
 

@@ -8,8 +8,10 @@
 #include "cli/main/route.h"
 #include "cli/show/output.h"
 #include "cli/show/progress.h"
+#include "engine/deck/hint.h"
 #include "engine/deck/once.h"
 #include "engine/deck/stages.h"
+#include "model/host/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -251,6 +253,8 @@ int dispatch(int argc, char *argv[])
 	/* The parser moves the words, and overwrites those of a message. */
 	strvec_push_array(&words, (const char *const *)argv + 1);
 	int r = parse_command_line(&app, argc, argv, &err);
+	if (r == 0 && app.via && remote_is_name(app.via))
+		hint_set_host(app.via);
 	if (r == 0 && app.wants_version)
 		print_version(&app);
 	else if (r == 0 && (app.wants_help || !app.command))

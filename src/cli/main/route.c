@@ -250,14 +250,17 @@ static void name_gap(const struct remote *remote, const struct link *link)
 			 remote->name, there, agentdeck_version);
 }
 
-/* A start has the size of the terminal here.  Another version may not know the option. */
-static void add_size(const struct app *app, const struct link *link, const struct strvec *words,
-		     struct strvec *ret)
+/* A start has the size of the terminal here, and hints the name that the host has here.  Another
+ * version may not know these options. */
+static void add_ours(const struct app *app, const struct link *link, const struct strvec *words,
+		     const char *host, struct strvec *ret)
 {
 	cleanup_free char *size = app->size ? xstrdup(app->size) : termsize_here_text();
 	const bool is_known = streq(link_hello(link)->version, agentdeck_version);
 	if (size && is_known && app->kind == COMMAND_CHANGES)
 		strvec_push_array(ret, (const char *const[]){ "--size", size, NULL });
+	if (is_known)
+		strvec_push_array(ret, (const char *const[]){ "--via", host, NULL });
 	strvec_push_all(ret, words);
 }
 
@@ -310,7 +313,7 @@ static int run_there(struct app *app, struct deck *deck, const struct remote *re
 	if (hosts_open(deck, remote, &link, err) < 0 ||
 	    (app->kind == COMMAND_CHANGES && hosts_check_machine(remote, link, err) < 0))
 		return -1;
-	add_size(app, link, words, &sized);
+	add_ours(app, link, words, remote->name, &sized);
 	struct far_order order = { .link = link,
 				   .words = &sized,
 				   .via = remote->name,

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *reader_host;
+
+void hint_set_host(const char *host)
+{
+	reader_host = host;
+}
+
 /* Whether the title finds this session, and a terminal shows it as it is. */
 static bool is_sure(const struct store_rows *rows, const char *title, const char *id)
 {
@@ -18,7 +25,9 @@ static bool is_sure(const struct store_rows *rows, const char *title, const char
 char *hint_named(const char *profile, const char *name)
 {
 	const char *usual = deck_env_profile();
-	char *argv[] = { (char[]){ "-p" }, (char *)profile, (char *)name, NULL };
+	cleanup_free char *full = reader_host ? xasprintf("%s:%s", reader_host, name)
+					      : xstrdup(name);
+	char *argv[] = { (char[]){ "-p" }, (char *)profile, full, NULL };
 	const bool is_usual = !profile || (streq(profile, DEFAULT_PROFILE) &&
 					   (is_empty(usual) || streq(usual, DEFAULT_PROFILE)));
 	return argjoin(is_usual ? argv + 2 : argv);

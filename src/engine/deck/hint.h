@@ -6,6 +6,8 @@
 
 #include "engine/deck/deck.h"
 
+/* The reader is at another machine, which calls this host so: a hint has HOST:SESSION.  Borrowed. */
+void hint_set_host(const char *host);
 /* The words that name this session of the deck's profile behind a command, quoted for a shell:
  * "api", "'my api'", "-p work api".  It is the title, where that finds the session, else the id.
  * A text that is stored names the id itself, since a title may change.  The caller frees. */
