@@ -395,7 +395,7 @@ case_damaged_config() {
 	refused_json 1 CORRUPT session limit a --memory-max 1G
 	# docs/configuration.md names all of them.
 	local count command
-	local -A operands=([adopt]=1 [import]=aoe [restore]=x ['host add']=x ['host remove']=x ['host rename']='x y' ['session fork']=a ['session import']=x ['session limit']='a --tasks-max 9')
+	local -A operands=([adopt]=1 [import]=aoe [restore]=x ['host add']=x ['host create']=x ['host remove']=x ['host rename']='x y' ['session fork']=a ['session import']=x ['session limit']='a --tasks-max 9')
 	count=0
 	while read -r command; do
 		# shellcheck disable=SC2086 # words

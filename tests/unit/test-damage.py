@@ -39,7 +39,7 @@ EXTRA = {"top": ["--once"], "remove": ["--force"], "purge": ["--force"], "sessio
          "session approve": ["--yes"], "session deny": ["--yes"], "session restart": ["--no-wait"],
          "session start": ["--no-wait", "--no-supervise"], "session limit": ["--memory-max=1G"],
          "session queue": ["--cancel=all"],
-         "session fork": ["--no-start"], "session move": ["--abandon"], "session output": ["--pane"],
+         "session fork": ["--no-start"], "session move": ["--abandon"], "host create": ["--slurm"], "session output": ["--pane"],
          "status": ["--wait", "error", "--timeout", "1"]}
 REMEDY = re.compile(r"repair it|remove it|agentdeck remove|newer agentdeck|put the (file|directory) itself|chmod")
 

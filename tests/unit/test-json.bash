@@ -370,6 +370,10 @@ printf '[hosts.agents]\nkubernetes = "agents"\ncontext = "lab"\nuid = "%s"\n' "$
 holds 1 'host stop' agents
 holds 0 'host stop' agents --force
 holds 0 'host start' agents
+printf '#!/bin/sh\necho 7\n' >"$root/bin/sbatch"
+printf '#!/bin/sh\n' >"$root/bin/squeue"
+chmod +x "$root/bin/sbatch" "$root/bin/squeue"
+holds 0 'host create' job --slurm
 agentdeck start two >/dev/null || fail "two does not start"
 holds 0 forward gpu1:two 39413
 holds 0 forward --list

@@ -18,7 +18,7 @@
 	X(agents_list) X(agents_show) X(agents_check) \
 	X(group_list) X(group_rename) X(group_remove) X(profile_list) X(profile_remove) \
 	X(config_path) X(config_get) X(config_set) X(config_edit) X(config_check) X(config_schema) \
-	X(host_list) X(host_check) X(host_add) X(host_login) X(host_logout) X(host_manifest) X(host_stop) X(host_start) X(host_rename) X(host_remove) X(forward) X(keep_forward) X(image_build_default) X(role_check) X(role_show) X(role_diff) X(role_create) X(role_trust) X(role_untrust) X(role_list) X(doctor) X(logs) X(hook) X(pane) X(revive) X(notice) X(answers) X(with_session) X(serve) X(mcp) X(skill) X(once) X(supervise) X(completion) X(help)
+	X(host_list) X(host_check) X(host_add) X(host_login) X(host_logout) X(host_create) X(host_manifest) X(host_stop) X(host_start) X(host_rename) X(host_remove) X(forward) X(keep_forward) X(image_build_default) X(role_check) X(role_show) X(role_diff) X(role_create) X(role_trust) X(role_untrust) X(role_list) X(doctor) X(logs) X(hook) X(pane) X(revive) X(notice) X(answers) X(with_session) X(serve) X(mcp) X(skill) X(once) X(supervise) X(completion) X(help)
 /* clang-format on */
 
 #define DECLARE_COMMAND(name) extern const struct command command_##name;

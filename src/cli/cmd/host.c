@@ -6,6 +6,7 @@
 #include "cli/show/table.h"
 
 #include "base/clock.h"
+#include "model/host/slurm.h"
 
 #include <stddef.h>
 
@@ -66,7 +67,7 @@ const struct command command_host_list = {
 /* Which promises a host can keep, and what it means if it cannot. */
 static const struct {
 	const char *name, *lacks;
-	bool is_of_machine; /* there are no logins in a Pod */
+	bool is_of_machine; /* there are no logins in a Pod or a job */
 } promises[] = {
 	{ "manager", "no user manager runs there: a logout can end its sessions", true },
 	{ "lingers", "its user does not linger: the last logout can end its sessions", true },
@@ -77,11 +78,12 @@ static const struct {
 void host_say(const struct remote *remote, const struct link_hello *hello)
 {
 	struct json_object *kept = json_get_object(hello->facts, "promises");
+	cleanup_free char *job = slurm_entered_by(remote->program);
 	say("%s: agentdeck %s, %s on %s", remote->name, hello->version,
 	    json_get_string(hello->facts, "user", "?"), json_get_string(hello->facts, "host", "?"));
 	for (size_t i = 0; i < ARRAY_SIZE(promises); i++)
 		if (!json_get_bool(kept, promises[i].name, false) &&
-		    !(promises[i].is_of_machine && remote->kubernetes))
+		    !(promises[i].is_of_machine && (remote->kubernetes || job)))
 			say("  %s", promises[i].lacks);
 }
 

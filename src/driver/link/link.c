@@ -384,8 +384,9 @@ static int explain(struct link *link, struct error *err)
 				 link->lost);
 	const int status = reap(link);
 	cleanup_free char *words = ssh_words(strbuf_text(&link->words));
-	if (status == SSH_FAILED)
-		return error_set(err, ERROR_CHILD, "%s", words);
+	if (status == SSH_FAILED || status == LINK_NOT_RUNNING)
+		return error_set(err, status == SSH_FAILED ? ERROR_CHILD : ERROR_UNAVAILABLE, "%s",
+				 words);
 	return error_set(err, ERROR_CORRUPT,
 			 "agentdeck did not start there (exit status %d): %s%s%s", status, words,
 			 link->noise.length ? "; it printed: " : "",

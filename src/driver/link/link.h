@@ -18,8 +18,12 @@ struct link_hello {
 	struct json_object *facts;
 };
 
+/* The exit status of a program that leads there and says why nothing runs there now. */
+enum { LINK_NOT_RUNNING = 69 };
+
 /* Start the program, wait for its hello until deadline_ms of clock_ms(), and answer it.
- * ERROR_UNAVAILABLE: there is no such program here.  ERROR_TIMEOUT: there was no hello in time.
+ * ERROR_UNAVAILABLE: there is no such program here, or it said
+ * why nothing runs there.  ERROR_TIMEOUT: there was no hello in time.
  * ERROR_CHILD: ssh failed.  ERROR_INVALID: a signal ended the wait.  ERROR_CORRUPT: what ran there
  * is no agentdeck, or it did not start. ERROR_NEWER: both sides have no protocol in common. */
 int link_open(const struct strvec *argv, int64_t deadline_ms, struct link **ret, struct error *err);
