@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -32,7 +33,6 @@ AGENTS = '[hosts.agents]\nkubernetes = "agents"\n'
 LAB = 'context = "lab"\n'
 UID, ANOTHER = "6f1c2a94-0b52-4a57-9a30-5d0a9a3f7c11", "11111111-2222-4333-8444-555555555555"
 LEAVE = b"\x11"
-DECKS = [os.path.dirname(shutil.which("agentdeck") or "") + "/agentdeck-ui", "/usr/local/libexec/agentdeck/agentdeck-ui"]
 HOSTILE = "\033[2J\u202e\nnext"
 
 
@@ -347,17 +347,25 @@ def case_a_command_that_is_killed_leaves_no_kubectl(cluster):
             must_end_with(command.pid)
 
 
+def decks():
+    """Where agentdeck looks for the program of the deck: beside itself, and where it is installed."""
+    program = shutil.which("agentdeck")
+    with open(program, "rb") as file:
+        installed = re.findall(rb"\0(/[\w./-]+/libexec/agentdeck)\0", file.read())
+    return [f"{directory}/agentdeck-ui" for directory in (os.path.dirname(program), *map(os.fsdecode, installed))]
+
+
 def case_a_pod_without_the_deck_lists_its_sessions(cluster):
     cluster.start()
     cluster.launch()
-    for deck in filter(os.path.exists, DECKS):
+    for deck in filter(os.path.exists, decks()):
         subprocess.run([*cluster.inside(), "mount", "--bind", "/dev/null", deck], check=True)
     terminal = Terminal(cluster, "-H", "agents", "ui")
     expect((ended := terminal.end()) == 0 and b"talk" in terminal.text, f"{ended}: {terminal.text}")
 
 
 def case_the_end_of_a_deck_or_wall_is_told_by_the_pod(cluster):
-    if not os.path.exists(DECKS[0]):
+    if not os.path.exists(decks()[0]):
         print("skipped: this agentdeck is built without the deck")
         return
     cluster.start()
