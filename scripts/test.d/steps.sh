@@ -485,6 +485,15 @@ step_chaos() {
 	limit_as_root 2400 "$TOP/tests/persistence/chaos" --seeds 1..10 --jobs 2 --steps 120 ${SHARE:+--seconds "$half"}
 }
 
+step_kills() {
+	local seed=$RANDOM
+	needs python3 tmux ssh
+	gcc_build
+	AGENTDECK_TEST_KILLS=500 PATH=$PWD:$PATH limit 3600 "$TOP/tests/unit/test-link.py" a_change_is_made_at_most_once
+	echo "AGENTDECK_TEST_SEED=$seed"
+	AGENTDECK_TEST_KILLS=40 AGENTDECK_TEST_SEED=$seed PATH=$PWD:$PATH limit 1200 "$TOP/tests/unit/test-move-tree.py" a_move_is_killed_at_any_moment
+}
+
 step_vm() {
 	needs python3
 	install_scratch

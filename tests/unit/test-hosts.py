@@ -44,6 +44,10 @@ class Failed(Exception):
     """What was expected, and what was there."""
 
 
+class Skipped(Exception):
+    """What is missing."""
+
+
 def expect(condition, what):
     if not condition:
         raise Failed(what)
@@ -614,7 +618,7 @@ def case_a_login_is_asked_for_once_on_a_terminal(hosts):
 def case_a_second_factor_is_asked_for_once(hosts):
     """A key, and then a code that works once, which PAM asks for: only on the terminal of host login."""
     if os.geteuid() != 0 or not os.path.exists("/etc/pam.d"):
-        return
+        raise Skipped("root, or PAM")
     os.mkdir(hosts.path + "/pam.d")
     # PAM ends what it has asked for with a NUL
     write(hosts.path + "/factor", f'#!/bin/sh\nword=$(tr -d "\\000")\necho "$PAM_USER $word" >>{hosts.path}/asked\n[ "$word" = "$(cat {hosts.path}/code)" ] && rm {hosts.path}/code\n', 0o755)
@@ -1181,7 +1185,7 @@ def own_network():
 def case_a_change_of_the_network_replaces_only_what_is_silent(hosts):
     """agentdeck there may be slow.  Then the connection is a good one."""
     if os.geteuid() != 0:
-        return
+        raise Skipped("root")
     hosts.down()
     with own_network() as change:
         hosts.up()
@@ -1844,8 +1848,7 @@ class Clock:
 def case_the_clock_of_a_host_is_another_one(hosts):
     """An hour off, either way, and set back: who waits longest is the same."""
     if not (library := faketime()):
-        print("   not tried: no libfaketime that works")
-        return
+        raise Skipped("a libfaketime that works")
     with fleet_of(hosts, "gpu1", "gpu2") as fleet:
         ahead, behind, here = (Clock(hosts, name, home, library) for name, home in (("ahead", fleet.second), ("behind", hosts.far), ("here", hosts.near)))
         hosts.settings(f'[hosts.gpu1]\nprogram = "{behind.program}"\n[hosts.gpu2]\nprogram = "{ahead.program}"\n')
@@ -1944,7 +1947,7 @@ def case_more_logins_than_sshd_takes(hosts):
 def case_a_login_that_waits_for_its_user(hosts):
     """The banner names an address to visit, and sshd waits until that was done.  In the background nothing waits for it."""
     if os.geteuid() != 0:
-        return
+        raise Skipped("root")
     os.mkfifo(hosts.path + "/visited")
     write(hosts.path + "/banner", "Visit https://login.example/abc\n", 0o644)
     hosts.down()
@@ -1986,7 +1989,7 @@ def agents_of(home):
 def case_a_home_that_two_hosts_share(hosts):
     """Its session is listed once, by the host that runs it, and no other one starts it."""
     if os.geteuid() != 0:
-        return
+        raise Skipped("root")
     write(hosts.path + "/id", "0123456789abcdef0123456789abcdef\n", 0o644)
     os.mkfifo(hosts.path + "/turn")
     # in the list, the one that runs it comes last
@@ -2241,6 +2244,8 @@ def main(module):
             try:
                 cases[name](hosts)
                 print(f"ok {name}", flush=True)
+            except Skipped as what:
+                print(f"skipped {name}: {what}", flush=True)
             except (Failed, OSError, KeyError, ValueError, subprocess.SubprocessError) as failure:
                 failures += 1
                 print(f"FAILED {name}: {failure}", flush=True)
