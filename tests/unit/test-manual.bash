@@ -391,7 +391,7 @@ case_completion_knows_the_configuration() {
 		words=$(candidates config set "$key" '')
 		case $key in
 		*.policy) [ "$(wc -l <<<"$words")" = 3 ] || fail "policies of $key" ;;
-		notify.on) [ "$(wc -l <<<"$words")" = 6 ] || fail "occasions" ;;
+		notify.on) [ "$(wc -l <<<"$words")" = 7 ] || fail "occasions" ;;
 		notify.osc) [ "$(wc -l <<<"$words")" = 3 ] || fail "sequences" ;;
 		default_agent) grep -qx claude <<<"$words" || fail "agents" ;;
 		*)

@@ -53,7 +53,7 @@ static void assert_defaults(const struct settings *settings)
 	assert_false(settings->notify.bell);
 	assert_int_equal(settings->notify.osc, NOTIFY_OSC_NONE);
 	assert_true(settings->tmux.passthrough);
-	assert_int_equal(settings->notify.on.count, 4);
+	assert_int_equal(settings->notify.on.count, 5);
 	assert_string_equal(settings->notify.on.items[0], "waiting");
 	assert_string_equal(settings->notify.on.items[1], "error");
 	assert_string_equal(settings->notify.on.items[2], "held");
@@ -82,7 +82,7 @@ static void occasions_of_the_user_take_the_place_of_ours(void **state)
 	assert_refused(
 		"[notify]\non = [\"always\"]\n",
 		"config.toml:2:1: notify.on holds \"always\": it may hold \"waiting\", \"idle\", \"error\", "
-		"\"held\", \"oom\" and \"recovered\"");
+		"\"held\", \"oom\", \"recovered\" and \"ends\"");
 	assert_refused("[notify]\ncommand = \"tell me\"\n",
 		       "config.toml:2:1: notify.command must be an array of strings, not a string");
 }

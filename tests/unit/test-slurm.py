@@ -170,6 +170,19 @@ def case_a_job_is_a_host(site):
     expect([job["state"] for job in site.jobs()] == ["COMPLETED", "RUNNING"], site.jobs())
 
 
+def case_a_word_comes_before_the_time_limit(site):
+    """The job of the stand-in has five minutes: a supervisor that begins then tells it at once."""
+    site.create()
+    site.answers()
+    site.json("-H", "job", "launch", site.home + "/work", "-t", "talk", "-c", "agentdeck-demo-agent", "-m", "remember me")
+    site.running()
+    told = site.path + "/told"
+    write(site.home + "/deck/jobs/job/state/config.toml", f'{SETTINGS}[notify]\ncommand = ["tee", "-a", "{told}"]\n')
+    wait_for(lambda: os.path.exists(told) and "\n" in read(told), "no word")
+    said = json.loads(read(told).splitlines()[0])
+    expect(said["occasion"] == "ends" and said["title"] == "talk" and said["message"].startswith("its host ends at 20"), said)
+
+
 def case_a_host_that_does_not_run_says_why(site):
     site.set("full")
     site.create()

@@ -24,6 +24,7 @@ static const char *usual_text(const char *occasion)
 		{ "held", "ended, and will not restart automatically" },
 		{ "oom", "lost a process: not enough memory" },
 		{ "recovered", "was restarted" },
+		{ "ends", "ends with its host in ten minutes or less" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (streq(texts[i][0], occasion))

@@ -74,6 +74,7 @@ static char *usual_message(const struct notification *notification)
 		return xstrdup(or_empty(entry->view.reason));
 	return xstrdup(streq(occasion, "waiting") ? "it is waiting for you"
 		       : streq(occasion, "idle")  ? "it has finished its turn"
+		       : streq(occasion, "ends")  ? "its host ends"
 						  : "it was restarted");
 }
 

@@ -7,6 +7,7 @@
  *   supervise-session.c  one session: the decision (decide.h), and what comes of it
  *   supervise-calls.c    the calls and signals of the bus
  *   supervise-answers.c  the process that follows the answers to notifications
+ *   supervise-ends.c     the word before an engine ends the host
  *   supervisor.c         what all of them share
  */
 #pragma once
@@ -44,3 +45,10 @@ void calls_notify(struct session *session, const char *occasion, const char *mes
 /* Keep one process that follows [notify] answers, if there is such a topic; and end it. */
 void answers_open(struct supervisor *supervisor);
 void answers_close(const struct supervisor *supervisor);
+
+/* ---- supervise-ends.c ------------------------------------------------------------------------- */
+
+/* When the engine ends this host, in seconds since the Epoch. */
+#define SUPERVISE_ENDS "AGENTDECK_ENDS_AT"
+/* Tell the users of all sessions that live, ten minutes before, or now if that is over. */
+void ends_open(struct supervisor *supervisor);

@@ -141,6 +141,7 @@ int supervise_run(struct deck *deck, struct error *err)
 	calls_open(&supervisor);
 	answers_open(&supervisor);
 	supervisor_read(&supervisor);
+	ends_open(&supervisor);
 	loop_ready(supervisor.loop, "Supervising");
 	if (deck->config_problem)
 		loop_status(supervisor.loop, "Supervising, but config.toml cannot be used");

@@ -28,6 +28,7 @@ struct supervisor {
 	struct loop_source *reopen; /* to try the bus once more */
 	int64_t answers_ms;         /* since when the process that follows the answers runs */
 	int64_t answers_pause_ms;   /* before it starts again */
+	int64_t ends_us;            /* since the Epoch: an engine ends this host; 0: not known */
 	int config;                 /* inotify(7) of a config.toml that cannot be used; -1: none */
 	struct rlimit usual_files;  /* RLIMIT_NOFILE of what is started */
 };

@@ -52,6 +52,8 @@ char *slurm_batch_script(const struct slurm_script *script)
 	add_variable(&text, "PATH", script->path);
 	add_variable(&text, "AGENTDECK_HOME", script->state);
 	strbuf_addf(&text,
+		    "export AGENTDECK_ENDS_AT=${SLURM_JOB_END_TIME:-$(date +%%s -d \"$(timeout 10 "
+		    "squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%%e)\")}\n"
 		    "exec %s supervise --main --incarnation "
 		    "\"$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}\"\n",
 		    program);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const char *const settings_occasions[] = { "waiting", "idle",      "error", "held",
-					   "oom",     "recovered", NULL };
+					   "oom",     "recovered", "ends",  NULL };
 
 int settings_store_url(const struct toml_document *document, const struct toml_key *key,
 		       struct json_object *value, void *field, struct error *err)
@@ -33,8 +33,8 @@ int settings_store_occasions(const struct toml_document *document, const struct 
 		if (!found)
 			r = toml_error(document, key->path, err,
 				       "%s holds \"%s\": it may hold "
-				       "\"waiting\", \"idle\", \"error\", \"held\", \"oom\" and "
-				       "\"recovered\"",
+				       "\"waiting\", \"idle\", \"error\", \"held\", \"oom\", "
+				       "\"recovered\" and \"ends\"",
 				       key->path, chosen->items[i]);
 	}
 	return r;

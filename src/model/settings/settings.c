@@ -46,7 +46,7 @@ void settings_init(struct settings *ret)
 		.setup_timeout_s = 600,
 	};
 	strvec_push_array(&ret->notify.on,
-			  (const char *const[]){ "waiting", "error", "held", "oom", NULL });
+			  (const char *const[]){ "waiting", "error", "held", "oom", "ends", NULL });
 }
 
 /* The texts of [container]. */
@@ -697,7 +697,7 @@ const struct toml_key settings_keys[] = {
 	    .about = "the program to run, with its arguments",
 	    .example = "[\"/usr/local/bin/tell-me\"]"),
 	KEY("notify.on", settings_store_occasions, notify.on, .words = settings_occasions,
-	    .about = "when: waiting, idle, error, held, oom, recovered"),
+	    .about = "when: waiting, idle, error, held, oom, recovered, ends"),
 	KEY("notify.desktop", toml_store_bool, notify.desktop,
 	    .about = "whether the desktop of this machine shows it"),
 	KEY("notify.bell", toml_store_bool, notify.bell,

@@ -90,7 +90,7 @@ struct settings {
 	} restart;
 	struct {
 		struct strvec command; /* [notify] command = ["notify-send", ...]; empty: none */
-		struct strvec on;      /* on = ["waiting", "error", "held", "oom"] */
+		struct strvec on;      /* on = ["waiting", "error", "held", "oom", "ends"] */
 		bool desktop;          /* false */
 		bool bell;             /* false */
 		enum notify_osc osc;   /* osc = "none" */
