@@ -150,7 +150,7 @@ def case_a_tree_goes_along(hosts):
             put(other + "/more", change)
             after = look(other)
         done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree")
-        expect(done.returncode == 0 and f"its tree from gpu1 is branch {branch} there;".encode() in done.stdout, done)
+        expect(done.returncode == 0 and f"its tree from gpu1 is branch {branch} here;".encode() in done.stdout, done)
         expect(look(tree) == kept and look(other) == after, "a tree was changed")
     expect(git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/agentdeck") == branches + "agentdeck/api-from-gpu1-2\n", "branches")
     expect(git(repository, "show", "agentdeck/api-from-gpu1-2:more") == "more\n", "the new file")
@@ -170,10 +170,55 @@ def case_a_return_without_changes_is_a_branch_of_the_same_commit(hosts):
     # One that its user has made is no return.
     git(repository, "branch", "agentdeck/api-from-gpu1", "main")
     done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree")
-    expect(done.returncode == 0 and b"is branch agentdeck/api-from-gpu1-2 there" in done.stdout, done)
+    expect(done.returncode == 0 and b"is branch agentdeck/api-from-gpu1-2 here" in done.stdout, done)
     expect(git(repository, "rev-parse", "agentdeck/api-from-gpu1-2") == git(other, "rev-parse", "HEAD"), "another commit")
     expect(git(repository, "rev-parse", "agentdeck/api-from-gpu1") == git(repository, "rev-parse", "main"), "a branch was moved")
     expect(hosts.run("start", "api").returncode == 0, "it does not start")
+
+
+def case_what_was_staged_there_comes_back(hosts):
+    """It is in the branch, also where the file has changed since, is gone, or is as it was committed."""
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    there_and_back = (("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree"), ("session", "move", "gpu1:api", "--to", "local", "--with-tree", "--json"))
+    expect(hosts.run(*there_and_back[0]).returncode == 0, "it does not move")
+    other, before = tree_there(hosts, session), look(tree)
+
+    def back(name, subjects):
+        after = look(other)
+        done = hosts.run(*there_and_back[1])
+        expect(done.returncode == 0 and json.loads(done.stdout)["tree_branch"] == name, done)
+        expect(look(tree) == before and look(other) == after, "a tree was changed")
+        found = git(repository, "log", "--format=%s", f"main..{name}").split("\n")[:-1]
+        expect(found == subjects, f"{name}: {found}")
+        expect(git(repository, "merge-base", "main", name) == git(repository, "rev-parse", "main"), "another history")
+        expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it does not go again")
+        return name
+
+    # Changed since, gone since, and as it was committed: the files alone do not have what was staged.
+    put(other + "/both", "staged\n")
+    git(other, "add", "both")
+    put(other + "/both", "changed\n")
+    name = back("agentdeck/api-from-gpu1", ["not committed", "staged"])
+    expect([git(repository, "show", f"{name}{at}:both") for at in ("^", "")] == ["staged\n", "changed\n"], "changed since")
+    git(other, "reset", "-q", "--hard")
+    put(other + "/fresh", "staged\n")
+    git(other, "add", "fresh")
+    os.remove(other + "/fresh")
+    name = back("agentdeck/api-from-gpu1-2", ["not committed", "staged"])
+    expect(git(repository, "show", f"{name}^:fresh") == "staged\n" and "fresh" not in git(repository, "ls-tree", "--name-only", name), "gone since")
+    git(other, "reset", "-q", "--hard")
+    put(other + "/kept", "staged\n")
+    git(other, "add", "kept")
+    put(other + "/kept", "1\n")
+    name = back("agentdeck/api-from-gpu1-3", ["not committed", "staged"])
+    expect([git(repository, "show", f"{name}{at}:kept") for at in ("^", "")] == ["staged\n", "1\n"], "as it was")
+    # What is staged, and no more, is one commit.
+    put(other + "/kept", "staged\n")
+    name = back("agentdeck/api-from-gpu1-4", ["not committed"])
+    expect(git(repository, "show", f"{name}:kept") == "staged\n", "no more than staged")
+    git(repository, "gc", "--quiet", "--prune=now")
+    expect(git(repository, "show", "agentdeck/api-from-gpu1-2^:fresh") == "staged\n", "git has pruned it")
 
 
 def case_a_return_is_killed_at_any_moment(hosts):

@@ -507,8 +507,9 @@ static int print_moved(const struct mover *mover)
 	json_set_string(object, "move_id", mover->move);
 	json_set_string(object, "tree_branch", mover->branch);
 	cleanup_free char *branch = visible(or_empty(mover->branch));
-	cleanup_free char *kept = *branch ? xasprintf("; its tree from %s is branch %s there",
-						      mover->from.shown, branch)
+	cleanup_free char *kept = *branch ? xasprintf("; its tree from %s is branch %s %s",
+						      mover->from.shown, branch,
+						      to ? "there" : "here")
 					  : NULL;
 	return print_done(mover->app, object,
 			  to ? xasprintf("%s: moved to %s%s; agentdeck -H %s start %s starts it",

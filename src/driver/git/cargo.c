@@ -553,21 +553,38 @@ int cargo_lay(const struct cargo_tree *tree, const struct cargo *cargo, bool is_
 	return sync_files(tree->path, err);
 }
 
-/* The same content is the same commit. */
+static int tree_of(const struct desk *desk, const char *commit, char **ret, struct error *err)
+{
+	cleanup_free char *name = xasprintf("%s^{tree}", commit);
+	const char *const words[] = { "rev-parse", "--verify", name, NULL };
+	return desk_ask(desk, "index", words, NULL, ret, err);
+}
+
+static int commit_on(const struct desk *desk, const char *parent, const char *files,
+		     const char *message, char **ret, struct error *err)
+{
+	const char *const words[] = { "commit-tree", files, "-p", parent, "-m", message, NULL };
+	return desk_ask(desk, "index", words, NULL, ret, err);
+}
+
+/* The same content is the same commit.  What is staged has one of its own where neither the head
+ * nor the files have it: it would be in no branch, and git would prune it. */
 static int commit_files(const struct desk *desk, const struct cargo *cargo, char **ret,
 			struct error *err)
 {
-	cleanup_free char *committed = NULL, *name = xasprintf("%s^{tree}", cargo->head);
-	const char *const ask[] = { "rev-parse", "--verify", name, NULL };
-	if (desk_ask(desk, "index", ask, NULL, &committed, err) < 0)
+	cleanup_free char *committed = NULL, *staged = NULL, *below = NULL;
+	if (tree_of(desk, cargo->head, &committed, err) < 0 ||
+	    tree_of(desk, cargo->staged, &staged, err) < 0)
 		return -1;
-	if (streq(committed, cargo->files)) {
+	if (!streq(staged, committed) && !streq(staged, cargo->files)) {
+		if (commit_on(desk, cargo->head, staged, "staged", &below, err) < 0)
+			return -1;
+	} else if (streq(committed, cargo->files)) {
 		*ret = xstrdup(cargo->head);
 		return 0;
 	}
-	const char *const words[] = { "commit-tree", cargo->files,    "-p", cargo->head,
-				      "-m",          "not committed", NULL };
-	return desk_ask(desk, "index", words, NULL, ret, err);
+	return commit_on(desk, below ? below : cargo->head, cargo->files, "not committed", ret,
+			 err);
 }
 
 int cargo_keep(const struct cargo_tree *tree, const struct cargo *cargo, const char *branch,
