@@ -486,12 +486,12 @@ step_chaos() {
 }
 
 step_kills() {
-	local seed=$RANDOM
+	local moments=$RANDOM
 	needs python3 tmux ssh
 	gcc_build
 	AGENTDECK_TEST_KILLS=500 PATH=$PWD:$PATH limit 3600 "$TOP/tests/unit/test-link.py" a_change_is_made_at_most_once
-	echo "AGENTDECK_TEST_SEED=$seed"
-	AGENTDECK_TEST_KILLS=40 AGENTDECK_TEST_SEED=$seed PATH=$PWD:$PATH limit 1200 "$TOP/tests/unit/test-move-tree.py" a_move_is_killed_at_any_moment
+	echo "AGENTDECK_TEST_SEED=$moments"
+	AGENTDECK_TEST_KILLS=40 AGENTDECK_TEST_SEED=$moments PATH=$PWD:$PATH limit 1200 "$TOP/tests/unit/test-move-tree.py" a_move_is_killed_at_any_moment
 }
 
 step_vm() {

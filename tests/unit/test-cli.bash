@@ -199,11 +199,11 @@ case_no_agent_is_chosen_for_a_script() {
 }
 
 case_under_sudo_the_sessions_are_those_of_root() {
-	local words="Under sudo, agentdeck has root's sessions. Those of ann: without sudo"
+	local told="Under sudo, agentdeck has root's sessions. Those of ann: without sudo"
 	unset SUDO_USER
 	SUDO_USER=ann must list
 	if ((EUID == 0)); then
-		grep -qxF "$words" "$home/out" || fail "it says: $(<"$home/out")"
+		grep -qxF "$told" "$home/out" || fail "it says: $(<"$home/out")"
 	else
 		! grep -qF sudo "$home/out" || fail "$EUID is not root: $(<"$home/out")"
 	fi

@@ -975,6 +975,8 @@ def case_an_attach_leads_the_ssh_agent_only_where_it_is_asked_for(hosts):
                 expect(lists_keys() == leads, f"{table}: {not leads}")
                 terminal.type(LEAVE)
                 expect(terminal.end() == 0, terminal.text)
+                # also a connection from before a change of the setting
+                hosts.settings("[hosts.gpu1]\n")
                 expect(hosts.run("host", "logout", "gpu1").returncode == 0, "logout")
                 wait_for(lambda: not lists_keys(), f"{table}: it is led there after the logout")
         finally:

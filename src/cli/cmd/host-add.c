@@ -122,6 +122,7 @@ static int describe(struct app *app, struct remote *ret, struct error *err)
 		ret->program = xstrdup(REMOTE_PROGRAM);
 	replace_string(&ret->machine_id, NULL);
 	replace_string(&ret->kube_uid, NULL);
+	ret->forward_agent = old && old->forward_agent;
 	ret->timeout_s = given->timeout ? given->timeout : old ? old->timeout_s : REMOTE_TIMEOUT_S;
 	return check_values(ret, err);
 }

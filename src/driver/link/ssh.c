@@ -82,6 +82,7 @@ static bool stop_master(const struct remote *remote, const char *control)
 		.argv = (const char *const[]){ "ssh", "-O", "stop", "-o", option, "--", remote->ssh,
 					       NULL },
 		.new_session = true,
+		.bound = true,
 	};
 	return child_run(&request, STOP_MS, &result, NULL) == 0 && result.exit_status == 0;
 }

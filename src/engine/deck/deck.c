@@ -564,14 +564,19 @@ static void refresh_link(const char *directory, const char *target)
 	(void)fs_replace_link(fd, "ssh-auth.sock", target, NULL);
 }
 
-void deck_refresh_ssh_agent(const struct deck *deck)
+const char *deck_ssh_agent(void)
 {
 	struct stat st;
-	const char *target = getenv("SSH_AUTH_SOCK");
-	if (is_empty(target) || *target != '/' || streq(path_basename(target), "ssh-auth.sock"))
-		return;
-	/* Only a socket that exists and is ours. */
-	if (stat(target, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+	const char *path = getenv("SSH_AUTH_SOCK");
+	const bool is_ours = !is_empty(path) && *path == '/' && stat(path, &st) == 0 &&
+			     S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
+	return is_ours ? path : NULL;
+}
+
+void deck_refresh_ssh_agent(const struct deck *deck)
+{
+	const char *target = deck_ssh_agent();
+	if (!target || streq(path_basename(target), "ssh-auth.sock"))
 		return;
 	refresh_link(deck->paths.runtime, target);
 	refresh_link(deck->paths.direct, target);

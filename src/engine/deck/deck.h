@@ -175,6 +175,10 @@ char *deck_config_home(const struct deck *deck, const struct agent *agent) MUST_
 /* The default alone. */
 char *deck_default_home(const struct deck *deck, const struct agent *agent) MUST_USE;
 
+/* The socket of this login's ssh-agent, if there is one that belongs to this user; else NULL.
+ * Borrowed from the environment. */
+const char *deck_ssh_agent(void);
+
 /* SSH_AUTH_SOCK of panes is a link of ours, <runtime>/ssh-auth.sock (and in the direct
  * directory). Point it at this login's agent, if this login has one: a socket of ours that is
  * not the link itself. */

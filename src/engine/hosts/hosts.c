@@ -351,10 +351,16 @@ int hosts_login(struct deck *deck, const struct remote *remote, struct error *er
 bool hosts_end(const struct deck *deck, const struct remote *remote)
 {
 	const struct way *way = way_of(remote);
-	cleanup_files struct way_files files;
-	files_open(deck, remote, &files);
-	const bool has_connection = way->end && way->end(remote, &files);
-	(void)unlinkat(files.directory, files.since, 0);
+	bool has_connection = false;
+	/* A connection from before a change of forward_agent has the other name. */
+	for (int leads = 0; leads <= 1; leads++) {
+		struct remote named = *remote;
+		cleanup_files struct way_files files;
+		named.forward_agent = leads;
+		files_open(deck, &named, &files);
+		has_connection |= way->end && way->end(&named, &files);
+		(void)unlinkat(files.directory, files.since, 0);
+	}
 	return has_connection;
 }
 
@@ -383,9 +389,9 @@ int hosts_scale(const struct deck *deck, const struct remote *remote, int64_t re
 /* Each attach leads to the agent of its own login. */
 static void lead_agent(const struct remote *remote, const struct way_files *files)
 {
-	const char *agent = getenv("SSH_AUTH_SOCK");
+	const char *agent = deck_ssh_agent();
 	cleanup_free char *name = xasprintf("%s" SSH_AGENT, files->name);
-	if (remote->forward_agent && files->directory >= 0 && !is_empty(agent))
+	if (remote->forward_agent && files->directory >= 0 && agent)
 		(void)fs_replace_link(files->directory, name, agent, NULL);
 }
 

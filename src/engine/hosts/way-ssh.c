@@ -52,12 +52,20 @@ static char *ask_hops(const struct remote *remote, int64_t deadline_ms)
 	struct child child;
 	ssh_argv(SSH_LINK, remote, NULL, "exit", &argv);
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
-					       .new_session = true };
+					       .new_session = true,
+					       .bound = true };
 	return child_start(&request, &child, NULL) == 0 &&
 			       child_finish(&child, deadline_ms, &result, NULL) == 0 &&
 			       result.exit_status != 0
 		       ? ssh_words(strbuf_text(&result.errors))
 		       : NULL;
+}
+
+/* A new connection leads to no agent before the next attach. */
+static void forget_agent(const struct way_files *files)
+{
+	cleanup_free char *name = xasprintf("%s" SSH_AGENT, files->name);
+	(void)unlinkat(files->directory, name, 0);
 }
 
 /* Start ssh, which continues in the background once it is connected. */
@@ -70,6 +78,7 @@ static int connect_to(struct deck *deck, const struct remote *remote, const stru
 	struct child child;
 	if (has_manager)
 		strvec_push(&argv, deck->gate);
+	forget_agent(files);
 	ssh_argv(SSH_MASTER, remote, files->control, NULL, &argv);
 	const struct child_request request = {
 		.argv = (const char *const *)strvec_argv(&argv),
@@ -155,7 +164,8 @@ static bool ssh_check(const struct remote *remote, const struct way_files *files
 	/* There is no such subsystem: sshd says so without a new process, also on a busy host. */
 	ssh_argv(SSH_CHECK, remote, files->control, "agentdeck-check", &argv);
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
-					       .new_session = true };
+					       .new_session = true,
+					       .bound = true };
 	if (!way_has_socket(files) || child_run(&request, CHECK_MS, &result, &why) == 0 ||
 	    why.code != ERROR_TIMEOUT)
 		return true;
@@ -184,7 +194,8 @@ static int ssh_ask_system(const struct remote *remote, const struct way_files *f
 	/* What every shell understands. */
 	ssh_argv(SSH_LINK, remote, files->control, "uname -sm; tmux -V", &argv);
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
-					       .new_session = true };
+					       .new_session = true,
+					       .bound = true };
 	if (child_run(&request, SYSTEM_MS, &result, err) < 0)
 		return -1;
 	/* The files of a login may print more. */
@@ -229,6 +240,7 @@ static int ssh_login(struct deck *deck, const struct remote *remote, const struc
 				 remote->name);
 	if (way_has_socket(files) && open_warm(remote, files, &link, NULL) == 0)
 		return WAY_CONNECTED;
+	forget_agent(files);
 	ssh_argv(SSH_LOGIN, remote, files->control, NULL, &argv);
 	r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status, err);
 	if (r == CHILD_NOT_INSTALLED)
