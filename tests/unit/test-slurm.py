@@ -76,13 +76,14 @@ class Site:
             os.symlink(f"{HERE}/../helper/fake-slurm", f"{self.far_bin}/{name}")
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("AGENTDECK_", "TMUX", "XDG_", "DBUS_", "SLURM_"))}
         self.environment = {**kept, "PATH": f"{self.bin}:{kept['PATH']}", "AGENTDECK_HOME": self.near}
-        self.far = {"PATH": f"{self.far_bin}:{kept['PATH']}", "HOME": self.home, "AGENTDECK_HOME": self.home + "/deck", "FAKE_SLURM": self.slurm, "TMPDIR": root, "SHELL": "/bin/sh", "SBATCH_EXPORT": "ALL", "USER": "ann"}
+        self.far = {"PATH": f"{self.far_bin}:{kept['PATH']}", "HOME": self.home, "AGENTDECK_HOME": self.home + "/deck", "FAKE_SLURM": self.slurm, "TMPDIR": root, "SHELL": "/bin/sh", "SBATCH_EXPORT": "ALL", "SBATCH_TIMELIMIT": "5", "SBATCH_OUTPUT": "/dev/null", "SQUEUE_STATES": "SUSPENDED", "USER": "ann"}
         self.far.update({key: value for key, value in kept.items() if key.endswith("SAN_OPTIONS")})
         os.mkdir(self.home + "/deck", 0o700)
         write(self.home + "/deck/config.toml", SETTINGS)
         # What a login makes of it: the job gets that.
         write(self.home + "/.profile", f"export PATH='{self.far['PATH']}'\n")
-        words = " ".join(f"'{key}={value}'" for key, value in self.far.items())
+        # Only a login shell has the programs of Slurm in its PATH.
+        words = " ".join(f"'{key}={value}'" for key, value in {**self.far, "PATH": kept["PATH"]}.items())
         write(self.bin + "/ssh", SSH.format(environment=words), 0o755)
         self.settings(LOGIN)
 
@@ -116,7 +117,7 @@ class Site:
         done = self.run(*words, **more)
         message = (done.stderr + done.stdout).decode()
         expect(done.returncode == status and told in message, f"{words}: exit {done.returncode} instead of {status}, without '{told}': {message}")
-        expect("\033" not in message, f"an escape sequence: {message!r}")
+        expect("\033" not in message and "\u202e" not in message, f"an escape sequence: {message!r}")
 
     def create(self, *words):
         return self.json("-H", "login1", "host", "create", "job", "--slurm", *words)
@@ -149,10 +150,13 @@ def case_a_job_is_a_host(site):
     made = site.create("--partition", "gpu", "--account=ml", "--gpus=a100:2", "--cpus", "4", "--memory=16G", "--time", "1-0")
     expect(made["success"] and made["name"] == "job" and made["job"] == "101" and not made["was_there"], made)
     expect(f'[hosts.job]\nssh = "ann@login1"\nprogram = "{site.home}/deck/jobs/job/enter"\n' in site.config(), site.config())
+    expect("timeout = 60\n" in site.config(), site.config())
     for line in ("--partition=gpu", "--account=ml", "--gpus=a100:2", "--cpus-per-task=4", "--mem=16G", "--time=1-0"):
         expect(f"#SBATCH {line}\n" in site.script(), f"no {line}: {site.script()}")
     [call] = site.calls("sbatch")
     expect("--export=NIL" in call and "--dependency=singleton" in call, call)
+    holds = json.loads(read(site.slurm + "/options.101"))
+    expect((holds["time"], holds["output"], holds["export"]) == ("1-0", "job.log", "NIL"), holds)
     site.answers()
     site.json("-H", "job", "launch", site.home + "/work", "-t", "talk", "-c", "agentdeck-demo-agent", "-m", "remember me")
     one = site.running()
@@ -197,7 +201,8 @@ def case_a_host_that_does_not_run_says_why(site):
     site.set("101.json", json.dumps({**job, "state": "RUNNING", "pid": os.getpid()}))
     site.refused(UNREACHABLE, "the job has just started", "host", "check", "job")
     for state, reason, told in (("TIMEOUT", "TimeLimit", "the job has ended (TIMEOUT): agentdeck host create job --renew"), ("SUSPENDED", "None", "suspended (None)"),
-                                ("PENDING", "\033[2J\u202e", ": ")):
+                                ("FAILED", "NonZeroExitCode", f"the job has ended (FAILED), see {site.home}/deck/jobs/job/job.log: agentdeck host create job --renew"),
+                                ("PENDING", "\033[2J\u202eout", "pending since "), ("PENDING", "\033[2J\u202eout", "out")):
         site.set("101.json", json.dumps({**job, "state": state, "reason": reason}))
         site.refused(UNREACHABLE, told, "host", "check", "job")
     expect(not site.calls("srun"), "a step ran before the batch script")
@@ -233,15 +238,54 @@ def case_a_kill_submits_no_second_job(site):
     expect(said["was_there"] and len(site.jobs()) == 1 and len(site.calls("sbatch")) == 2, f"{said}: {site.jobs()}")
 
 
+def case_a_job_is_found_though_sbatch_has_failed(site):
+    site.set("full")
+    site.set("lost")
+    made = site.create()
+    expect(made["job"] == "101" and not made["was_there"] and "hosts.job" in site.config(), made)
+    site.unset("101.json")
+    expect(site.json("host", "create", "job", "--renew")["job"] == "101", "the next job")
+    # An entry of another deck of the same login.
+    entry = '[hosts.job]\nssh = "ann@login1"\nprogram = "/elsewhere/jobs/job/enter"\n'
+    site.settings(LOGIN + entry)
+    site.refused(1, "but job is that of /elsewhere/jobs/job/enter: name its login host with -H", "host", "create", "job", "--renew")
+    # The entry cannot be written.
+    site.unset("101.json")
+    site.unset("lost")
+    site.settings(LOGIN)
+    site.set("late")
+    process = subprocess.Popen(["agentdeck", "-H", "login1", "host", "create", "job", "--slurm"], env=site.environment, stderr=subprocess.PIPE)
+    wait_for(lambda: len(site.calls("sbatch")) == 3, "no sbatch")
+    site.settings("not TOML\n")
+    site.unset("late")
+    said = process.communicate(timeout=DEADLINE_S)[1].decode()
+    expect(process.returncode == 1 and "job 101 is there, but its host job is not added" in said, said)
+    site.settings(LOGIN)
+    expect(site.create()["was_there"] and "hosts.job" in site.config(), "the same command adds it")
+
+
 def case_what_slurm_refuses_may_be_said_otherwise(site):
     site.set("refuse", "sbatch: error: invalid partition specified: \033[2Jnone\n")
     site.refused(1, "invalid partition specified", "-H", "login1", "host", "create", "job", "--slurm", "--partition=none")
     expect("hosts.job" not in site.config(), site.config())
+    # The script stays, for what no option says.
+    site.refused(1, f"change {site.home}/deck/jobs/job/job", "-H", "login1", "host", "create", "job", "--slurm", "--partition=none")
     site.unset("refuse")
+    write(site.home + "/deck/jobs/job/job", site.script().replace("#SBATCH --partition=none\n", "#SBATCH --partition=gpu\n#SBATCH --qos=high\n"), 0o700)
     site.set("full")
+    expect(site.json("-H", "login1", "host", "create", "job", "--renew")["job"] == "101", "the changed script")
+    expect(json.loads(read(site.slurm + "/options.101"))["qos"] == "high", "not the changed script")
+    # None of its jobs ever ran.
+    site.unset("101.json")
+    site.create("--account=ann@ml/x")
+    expect("#SBATCH --account=ann@ml/x\n" in site.script() and "qos" not in site.script(), site.script())
+    site.unset("101.json")
     site.create()
     site.refused(1, "there is another script", "-H", "login1", "host", "create", "job", "--slurm", "--gpus=1")
-    expect(site.create()["was_there"], "the same once more")
+    # What was changed beside the options stays.
+    changed = site.script().replace("export HOME=", "module load x || true\nexport HOME=")
+    write(site.home + "/deck/jobs/job/job", changed, 0o700)
+    expect(site.create()["was_there"] and site.script() == changed, "the same once more")
     site.settings(LOGIN + '[hosts.job]\nssh = "elsewhere"\n')
     site.refused(1, "which is no job of login1", "-H", "login1", "host", "create", "job", "--slurm")
     site.refused(1, "has no script", "-H", "login1", "host", "create", "other", "--renew")

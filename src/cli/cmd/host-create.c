@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-/* Of the login host, for sbatch. */
-enum { SUBMIT_MS = 120000 };
+/* Of the login host, for sbatch; of the job, because squeue and srun may wait for a Slurm that has
+ * much to do. */
+enum { SUBMIT_MS = 120000, TIMEOUT_LEAST_S = 60 };
 
 struct options {
 	const char *resources[SLURM_RESOURCES];
@@ -62,7 +63,7 @@ static int check(const char *name, const struct options *given, struct error *er
 					 resource_words[i]);
 		if (value && !slurm_is_word(value))
 			return error_set(err, ERROR_USAGE,
-					 "--%s is '%s': use letters, digits and \"_.,:=+-\"",
+					 "--%s is '%s': use letters, digits and \"_.,:=+-@/\"",
 					 resource_words[i], text);
 	}
 	return 0;
@@ -171,9 +172,19 @@ static int create_there(struct app *app, const struct remote *login, const char 
 	const struct remote remote = { .name = (char *)(uintptr_t)host,
 				       .ssh = login->ssh,
 				       .program = (char *)(uintptr_t)program,
-				       .timeout_s = login->timeout_s };
+				       .timeout_s = login->timeout_s > TIMEOUT_LEAST_S
+							    ? login->timeout_s
+							    : TIMEOUT_LEAST_S };
+	if (old && !streq(old->program, program))
+		return error_set(err, ERROR_INVALID,
+				 "job %s %s %s, but %s is that of %s: name its login host with -H",
+				 job, was_there ? "is one of" : "is submitted for", program, host,
+				 old->program);
 	if (!old && hosts_entry_save(&app->deck, &remote, err) < 0)
-		return -1;
+		return error_prefix(err,
+				    "job %s is there, but its host %s is not added, which the same "
+				    "command does later",
+				    job, host);
 	return print_done(
 		app, json_of_job(host, job, program, was_there),
 		xasprintf("Job %s %s. When it runs, %s is a host: agentdeck host check %s", job,

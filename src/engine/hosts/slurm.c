@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "model/host/slurm.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,13 +46,26 @@ void slurm_job_free(struct slurm_job *job)
 
 /* ---- Slurm ------------------------------------------------------------------------------------ */
 
+extern char **environ;
+
+/* Ours, without what counts more for Slurm than the script: its lines alone hold. */
+static void environment_for_slurm(struct strvec *ret)
+{
+	for (char **at = environ; *at; at++)
+		if (!starts_with(*at, "SBATCH_") && !starts_with(*at, "SQUEUE_"))
+			strvec_push(ret, *at);
+}
+
 /* ERROR_CHILD: it failed, with its own words. */
 static int run_slurm(const struct place *place, const struct strvec *argv, int timeout_ms,
 		     struct child_result *result, struct error *err)
 {
+	cleanup_strvec struct strvec environment = { 0 };
+	environment_for_slurm(&environment);
 	/* Standard input keeps the lock until the program has ended, also when we are killed: the
 	 * next look must not miss a job that is on its way. */
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(argv),
+					       .environment = strvec_argv(&environment),
 					       .directory = place->directory,
 					       .source = place->lock.fd,
 					       .new_session = true };
@@ -89,7 +103,7 @@ static int find_job(const struct place *place, bool only_waiting, char **ret, st
 
 /* What must hold is on the command line: variables such as SBATCH_EXPORT count more than the
  * script. */
-static int submit(const struct place *place, char **ret, struct error *err)
+static int call_sbatch(const struct place *place, char **ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec argv = { 0 };
@@ -99,13 +113,33 @@ static int submit(const struct place *place, char **ret, struct error *err)
 	strvec_push(&argv, "job");
 	if (run_slurm(place, &argv, SUBMIT_MS, &result, err) < 0)
 		return error_prefix(err, "sbatch");
-	/* "ID", or "ID;CLUSTER" */
-	cleanup_free char *id = xstrndup(strbuf_text(&result.output),
-					 strcspn(strbuf_text(&result.output), ";\n"));
+	/* "ID", or "ID;CLUSTER", after what the site has to say */
+	while (result.output.length && result.output.data[result.output.length - 1] == '\n')
+		result.output.data[--result.output.length] = '\0';
+	const char *line = strrchr(strbuf_text(&result.output), '\n');
+	line = line ? line + 1 : strbuf_text(&result.output);
+	cleanup_free char *id = xstrndup(line, strcspn(line, ";"));
 	if (!slurm_is_id(id))
 		return error_set(err, ERROR_CORRUPT, "sbatch printed no id of a job");
 	*ret = TAKE_PTR(id);
 	return 0;
+}
+
+/* What has failed may be there all the same, as after "Socket timed out". */
+static int submit(const struct place *place, bool only_waiting, char **ret, struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	char *id = NULL;
+	if (call_sbatch(place, ret, &why) == 0 ||
+	    (find_job(place, only_waiting, &id, NULL) == 0 && id)) {
+		*ret = id ? id : *ret;
+		return 0;
+	}
+	if (why.code != ERROR_CHILD)
+		return error_move(err, &why);
+	return error_set(err, ERROR_CHILD,
+			 "%s: give other options, or change %s/job and submit it with --renew",
+			 why.message, place->path);
 }
 
 /* ---- the directory ---------------------------------------------------------------------------- */
@@ -136,7 +170,14 @@ static int put(const struct place *place, const char *name, const char *text, st
 	return fs_replace_from(place->directory, place->directory, name, &content, err);
 }
 
-/* "job" is the last one: with it the directory is complete, and a job may be submitted. */
+/* A job that ran has made the state directory. */
+static bool has_run(const struct place *place)
+{
+	return faccessat(place->directory, "state", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* "job" is the last one: with it the directory is complete, and a job may be submitted.  there: the
+ * script that may not be replaced, NULL: none. */
 static int write_scripts(const struct deck *deck, const struct slurm_order *order,
 			 const struct place *place, const char *there, struct error *err)
 {
@@ -150,14 +191,15 @@ static int write_scripts(const struct deck *deck, const struct slurm_order *orde
 					     .resources = order->resources };
 	cleanup_free char *batch = slurm_batch_script(&script);
 	cleanup_free char *enter = slurm_enter_script(&script);
-	if (there && !streq(there, batch))
+	if (there && !slurm_has_same_options(there, batch))
 		return error_set(err, ERROR_EXISTS,
 				 "there is another script: change %s/job, and submit it with "
 				 "--renew",
 				 place->path);
 	fs_sweep_temporaries(place->directory);
-	return put(place, SLURM_ENTER, enter, err) < 0 || put(place, "job", batch, err) < 0 ? -1
-											    : 0;
+	if (put(place, SLURM_ENTER, enter, err) < 0)
+		return -1;
+	return there ? 0 : put(place, "job", batch, err);
 }
 
 int slurm_submit(const struct deck *deck, const struct slurm_order *order, struct slurm_job *ret,
@@ -177,17 +219,15 @@ int slurm_submit(const struct deck *deck, const struct slurm_order *order, struc
 				 "--slurm makes it",
 				 place.path, order->name);
 	/* Before anything is written: is there a Slurm? */
-	if (find_job(&place, !order->resources, &job.id, err) < 0 ||
-	    (order->resources &&
-	     write_scripts(deck, order, &place, r == 0 ? strbuf_text(&there) : NULL, err) < 0))
+	if (find_job(&place, !order->resources, &job.id, err) < 0)
+		return -1;
+	const bool is_kept = r == 0 && (job.id || has_run(&place));
+	if (order->resources &&
+	    write_scripts(deck, order, &place, is_kept ? strbuf_text(&there) : NULL, err) < 0)
 		return -1;
 	job.was_there = job.id;
-	if (!job.id && submit(&place, &job.id, err) < 0) {
-		/* Refused: what was said may be said otherwise. */
-		if (err && err->code == ERROR_CHILD && r == FS_ABSENT)
-			(void)fs_remove(place.directory, "job", NULL);
+	if (!job.id && submit(&place, !order->resources, &job.id, err) < 0)
 		return -1;
-	}
 	job.program = path_join(place.path, SLURM_ENTER);
 	*ret = job;
 	job = (struct slurm_job){ 0 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define DIGITS          "0123456789"
-#define WORD_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_.,:=+-"
+#define WORD_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_.,:=+-@/"
 
 enum { WORD_MOST = 255, ID_MOST = 20 };
 
@@ -51,19 +51,44 @@ char *slurm_batch_script(const struct slurm_script *script)
 	add_variable(&text, "HOME", script->home);
 	add_variable(&text, "PATH", script->path);
 	add_variable(&text, "AGENTDECK_HOME", script->state);
+	/* --export=NIL keeps the variables of Slurm, and so the token of a login. */
 	strbuf_addf(&text,
-		    "export AGENTDECK_ENDS_AT=${SLURM_JOB_END_TIME:-$(date +%%s -d \"$(timeout 10 "
-		    "squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%%e)\")}\n"
+		    "unset SLURM_JWT\n"
+		    "end=$(timeout 10 squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%%e)\n"
+		    "[ \"${end:-N/A}\" = N/A ] || end=$(date +%%s -d \"$end\")\n"
+		    "export AGENTDECK_ENDS_AT=${SLURM_JOB_END_TIME:-${end#N/A}}\n"
 		    "exec %s supervise --main --incarnation "
 		    "\"$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}\"\n",
 		    program);
 	return strbuf_take(&text);
 }
 
+static char *options_of(const char *script)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (size_t length; *script; script += length) {
+		length = (size_t)(strchrnul(script, '\n') - script);
+		length += script[length] == '\n';
+		if (starts_with(script, "#SBATCH"))
+			strbuf_add(&text, script, length);
+	}
+	return strbuf_take(&text);
+}
+
+bool slurm_has_same_options(const char *script, const char *other)
+{
+	cleanup_free char *one = options_of(script);
+	cleanup_free char *two = options_of(other);
+	return streq(one, two);
+}
+
 /* Slurm lets steps run before the batch script: in a new state directory they would begin sessions
  * without the main program.  What runs has precedence over the next job, which waits for its end.
  * The status is LINK_NOT_RUNNING (driver/link/link.h). */
 static const char enter[] =
+	"unset -v ${!SQUEUE_@}\n"
+	"pty=\n"
+	"[ ! -t 0 ] || [ ! -t 1 ] || pty=--pty\n"
 	"jobs=$(timeout 10 squeue --noheader --user=\"$UID\" --name=\"$job\" --states=all "
 	"--sort=-i --format='%i %T %V %r') || {\n"
 	"\techo 'squeue does not answer' >&2\n"
@@ -76,14 +101,14 @@ static const char enter[] =
 	"\t'') ;;\n"
 	"\tRUNNING)\n"
 	"\t\t[ -e \"$AGENTDECK_HOME/main.json\" ] || { words='the job has just started'; continue; }\n"
-	"\t\t[ ! -t 0 ] || pty=--pty\n"
-	"\t\texec srun --jobid=\"$id\" --overlap --nodes=1 --ntasks=1 --unbuffered ${pty-} "
+	"\t\texec srun --jobid=\"$id\" --overlap --nodes=1 --ntasks=1 --unbuffered $pty "
 	"\"$program\" \"$@\" 3<&-\n"
 	"\t\t;;\n"
 	"\tPENDING) : \"${words:=pending since ${at%:*}: $reason}\" ;;\n"
 	"\t*ING | SUSPENDED | STOPPED | REQUEUE*)\n"
 	"\t\t: \"${words:=${state,,} ($reason)}\" ;;\n"
-	"\t*) : \"${words:=the job has ended ($state): $renew}\" ;;\n"
+	"\tCOMPLETED | TIMEOUT | CANCELLED) : \"${words:=the job has ended ($state): $renew}\" ;;\n"
+	"\t*) : \"${words:=the job has ended ($state), see $log: $renew}\" ;;\n"
 	"\tesac\n"
 	"done 3<<<\"$jobs\"\n"
 	"echo \"${words:-the job has ended: $renew}\" >&2\n"
@@ -99,8 +124,12 @@ char *slurm_enter_script(const struct slurm_script *script)
 		"#!/bin/bash\n"
 		"# Run agentdeck in the job of the host %s; written by agentdeck host create.\n",
 		script->name);
+	/* ssh runs it without a login shell, whose PATH has the programs of Slurm. */
+	add_variable(&text, "PATH", script->path);
 	add_variable(&text, "AGENTDECK_HOME", script->state);
-	strbuf_addf(&text, "program=%s\njob=%s\nrenew='agentdeck host create %s --renew'\n%s",
+	strbuf_addf(&text,
+		    "program=%s\njob=%s\nlog=${AGENTDECK_HOME%%/*}/job.log\n"
+		    "renew='agentdeck host create %s --renew'\n%s",
 		    program, script->job, script->name, enter);
 	return strbuf_take(&text);
 }

@@ -34,6 +34,9 @@ struct slurm_script {
 char *slurm_batch_script(const struct slurm_script *script) MUST_USE;
 char *slurm_enter_script(const struct slurm_script *script) MUST_USE;
 
+/* Do two batch scripts ask Slurm for the same, by their #SBATCH lines? */
+bool slurm_has_same_options(const char *script, const char *other);
+
 /* The name of the directory in which this program of a host enters a job; NULL: it enters none. The
  * caller frees. */
 char *slurm_entered_by(const char *program) MUST_USE;
