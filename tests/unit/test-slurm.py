@@ -162,6 +162,7 @@ def case_a_job_is_a_host(site):
     one = site.running()
     expect(one["title"] == "talk" and one["via"] == "job", one)
     expect(site.json("host", "list")[1]["name"] == "login1", "host list")
+    site.refused(1, "a job of Slurm ends by scancel on its login host", "host", "stop", "job")
     # The next job waits for the end of this one, and resumes the conversation.
     renewed = site.json("host", "create", "job", "--renew")
     expect(renewed["job"] == "102" and not renewed["was_there"], renewed)
@@ -184,7 +185,7 @@ def case_a_word_comes_before_the_time_limit(site):
     write(site.home + "/deck/jobs/job/state/config.toml", f'{SETTINGS}[notify]\ncommand = ["tee", "-a", "{told}"]\n')
     wait_for(lambda: os.path.exists(told) and "\n" in read(told), "no word")
     said = json.loads(read(told).splitlines()[0])
-    expect(said["occasion"] == "ends" and said["title"] == "talk" and said["message"].startswith("its host ends at 20"), said)
+    expect(said["occasion"] == "ends" and said["title"] == "talk" and re.fullmatch(r"its host ends at 20\d\d-\d\d-\d\d \d\d:\d\d [+-]\d{4}", said["message"]), said)
 
 
 def case_a_host_that_does_not_run_says_why(site):
@@ -202,9 +203,14 @@ def case_a_host_that_does_not_run_says_why(site):
     site.refused(UNREACHABLE, "the job has just started", "host", "check", "job")
     for state, reason, told in (("TIMEOUT", "TimeLimit", "the job has ended (TIMEOUT): agentdeck host create job --renew"), ("SUSPENDED", "None", "suspended (None)"),
                                 ("FAILED", "NonZeroExitCode", f"the job has ended (FAILED), see {site.home}/deck/jobs/job/job.log: agentdeck host create job --renew"),
+                                ("PENDING", "JobHeldUser", "JobHeldUser, until scontrol release 101"), ("SPECIAL_EXIT", "None", "special_exit (None)"),
                                 ("PENDING", "\033[2J\u202eout", "pending since "), ("PENDING", "\033[2J\u202eout", "out")):
         site.set("101.json", json.dumps({**job, "state": state, "reason": reason}))
         site.refused(UNREACHABLE, told, "host", "check", "job")
+    # A job that waits counts more than a later one that has ended.
+    site.set("102.json", json.dumps({**job, "id": 102, "state": "CANCELLED"}))
+    site.refused(UNREACHABLE, "pending since ", "host", "check", "job")
+    site.unset("102.json")
     expect(not site.calls("srun"), "a step ran before the batch script")
     site.unset("101.json")
     site.refused(UNREACHABLE, "the job has ended: agentdeck host create job --renew", "host", "check", "job")

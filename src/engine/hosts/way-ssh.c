@@ -281,7 +281,8 @@ static void ssh_terminal_argv(const struct way_order *order, struct strvec *ret)
 }
 
 const struct way way_ssh = {
-	.lacks = { [WAY_SCALE] = "only a StatefulSet is scaled: agentdeck has not made this host" },
+	.lacks = { [WAY_SCALE] =
+			   "only a StatefulSet is scaled; a job of Slurm ends by scancel on its login host" },
 	.asks_user = true,
 	.is_sure = true,
 	.open = ssh_open,

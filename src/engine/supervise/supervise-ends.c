@@ -6,7 +6,7 @@
 #include "engine/place/alive.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 /* So long before the end of the host, their users are told. */
 enum { LEAD_MS = 600000 };
@@ -14,9 +14,12 @@ enum { LEAD_MS = 600000 };
 static void tell_all(void *context)
 {
 	const struct supervisor *supervisor = context;
-	char date[CLOCK_TEXT_SIZE];
-	clock_local(supervisor->ends_us, date);
-	date[strlen("2026-04-14 11:08")] = '\0';
+	/* With the zone: a node may have another one than the user. */
+	char date[sizeof "2026-04-14 11:08 +0000"] = "";
+	const time_t ends = supervisor->ends_us / 1000000;
+	struct tm tm;
+	if (!localtime_r(&ends, &tm) || strftime(date, sizeof date, "%Y-%m-%d %H:%M %z", &tm) == 0)
+		date[0] = '\0';
 	cleanup_free char *words = xasprintf("its host ends at %s", date);
 	log_info("this host ends at %s", date);
 	for (size_t i = 0; i < roster_count(supervisor->roster); i++) {
