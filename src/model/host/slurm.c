@@ -86,7 +86,7 @@ bool slurm_has_same_options(const char *script, const char *other)
  * without the main program.  What runs has precedence over the next job, which waits for its end.
  * The status is LINK_NOT_RUNNING (driver/link/link.h). */
 static const char enter[] =
-	"unset -v ${!SQUEUE_@}\n"
+	"unset -v \"${!SQUEUE_@}\"\n"
 	"pty=\n"
 	"[ ! -t 0 ] || [ ! -t 1 ] || pty=--pty\n"
 	"jobs=$(timeout 10 squeue --noheader --user=\"$UID\" --name=\"$job\" --states=all "
@@ -94,7 +94,8 @@ static const char enter[] =
 	"\techo 'squeue does not answer' >&2\n"
 	"\texit 69\n"
 	"}\n"
-	"words= ended=\n"
+	"words=\n"
+	"ended=\n"
 	"while read -ru 3 id state at reason; do\n"
 	"\t[ \"${at%T*}\" != \"$(date +%F)\" ] || at=${at#*T}\n"
 	"\tcase $state in\n"
