@@ -57,7 +57,8 @@ static const char *usual_host(const struct app *app)
 /* What this option has, if that is a session, as with --in; else NULL. */
 static const char **session_of(const struct app *app, const struct command_option *option)
 {
-	const char **value = (const char **)((char *)app->options + option->offset);
+	void *at = (char *)app->options + option->offset;
+	const char **value = at;
 	const bool is_session = option->type == OPTION_TEXT && !option->is_of_app &&
 				option->offer.kind == VALUE_SESSION;
 	return is_session && *value ? value : NULL;
