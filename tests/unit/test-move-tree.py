@@ -248,6 +248,37 @@ def case_a_return_is_killed_at_any_moment(hosts):
         expect(sorted(found) == [f"{n}\n" for n in range(i + 1)], f"seed {SEED}, kill {i}: {found}")
 
 
+def case_a_repeated_move_says_what_came_of_the_tree(hosts):
+    """The answers were lost: the move is ready, or has let go, or was taken."""
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    way, back = ("session", "move", "api", "--to", "gpu1", "--path", clone), ("session", "move", "gpu1:api", "--to", "local")
+    expect(hosts.run(*way, "--with-tree").returncode == 0, "it does not move")
+    expect(hosts.run(*way, "--with-tree").returncode == 0, "a tree that came is missed")
+    put(tree_there(hosts, session) + "/there", "1\n")
+
+    def undo(*steps):
+        """Both ends are as before the last steps."""
+        for home, state in zip((hosts.near, hosts.far), steps):
+            move_of.edit(home, session, move__state=state)
+
+    # With the tree: the branch is told each time.
+    for given in ((), ("arrived", "moved"), ("ready", "moved"), ("ready", "leaving")):
+        undo(*given)
+        done = hosts.run(*back, "--with-tree", "--json")
+        expect(done.returncode == 0 and json.loads(done.stdout)["tree_branch"] == "agentdeck/api-from-gpu1", f"{given}: {done}")
+        expect(states(hosts, session) == ("arrived", "moved"), states(hosts, session))
+    # Without it: that is said, and the session is moved.
+    expect(hosts.run(*way).returncode == 0, "it does not go again")
+    done = hosts.run(*back, "--json")
+    expect(done.returncode == 0 and json.loads(done.stdout)["tree_branch"] is None, done)
+    for given in (("arrived", "moved"), ("ready", "moved"), ("ready", "leaving")):
+        undo(*given)
+        refused(hosts, 1, "its tree did not come", *back, "--with-tree")
+        expect(states(hosts, session) == ("arrived", "moved"), states(hosts, session))
+    expect(hosts.run(*way).returncode == 0 and hosts.run(*back, "--with-tree").returncode == 0, "it does not come at last")
+
+
 def case_what_has_become_another_kind_goes_along(hosts):
     """A directory of tracked files is a link or a file now, also an ignored one, and a tracked file is a directory."""
     repository, clone = repositories(hosts)

@@ -48,7 +48,6 @@ static int cmd_session_import(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *made = NULL;
-	cleanup_free char *branch = NULL;
 	const struct unpack_order order = {
 		.file = app->operands.items[0],
 		.directory = given->directory,
@@ -59,7 +58,6 @@ static int cmd_session_import(struct app *app, struct error *err)
 		.from = given->from,
 		.instead = given->instead,
 		.tree = given->tree,
-		.ret_branch = &branch,
 	};
 	if (given->move && (!naming_is_uuid(given->move) || !given->session || !given->from))
 		return error_set(err, ERROR_USAGE,
@@ -75,8 +73,6 @@ static int cmd_session_import(struct app *app, struct error *err)
 	cleanup_free char *hint = hint_session(&app->deck, made->title, made->id);
 	cleanup_free char *command = visible_argv(strvec_argv(&made->argv));
 	json_set_bool(object, "success", true);
-	if (given->move)
-		json_set_string(object, "tree_branch", branch);
 	return print_done(app, object,
 			  xasprintf("%s (%s): imported; agentdeck session start %s runs: %s",
 				    made->title, made->id, hint, command));

@@ -43,15 +43,18 @@ int move_find_there(struct app *app, const char *session, const char **ret, stru
 static int change(struct app *app, const struct store_row *row, enum move_step step,
 		  const struct move_words *words, struct error *err)
 {
-	enum move_state state;
+	CLEANUP(moved_clear) struct moved moved = { 0 };
 	const struct move_order order = {
 		.base = row->base, .step = step, .id = words->id, .host = words->to
 	};
-	if (move_session(&app->deck, &order, &state, err) < 0)
+	if (move_session(&app->deck, &order, &moved, err) < 0)
 		return -1;
+	const char *word = move_state_words[moved.state];
 	struct json_object *object = json_success(row->id, row->title);
-	json_set_string(object, "move", state == MOVE_NONE ? NULL : move_state_words[state]);
-	return print_done(app, object, xasprintf("%s: %s", row->title, move_state_words[state]));
+	json_set_string(object, "move", moved.state == MOVE_NONE ? NULL : word);
+	json_set_string(object, "tree", moved.tree);
+	json_set_string(object, "tree_branch", moved.is_beside ? moved.tree : NULL);
+	return print_done(app, object, xasprintf("%s: %s", row->title, word));
 }
 
 int move_do_step(struct app *app, const struct move_words *words, const char *directory,

@@ -408,13 +408,9 @@ static int send_session(struct mover *mover, const struct answer *there, struct 
 {
 	cleanup_answer struct answer exported = { 0 }, imported = { 0 };
 	const char *instead = json_get_string(there->object, "move_id", NULL);
-	if (transfer(mover, instead, NULL, &exported, &imported, err) < 0)
-		return -1;
-	const int r = judge(mover, &exported, &imported, why, err);
-	if (r == 0)
-		mover->branch = xstrdup_or_null(
-			json_get_string(imported.object, "tree_branch", NULL));
-	return r;
+	return transfer(mover, instead, NULL, &exported, &imported, err) < 0
+		       ? -1
+		       : judge(mover, &exported, &imported, why, err);
 }
 
 /* Its answer, or why it cannot be done. */
@@ -554,6 +550,30 @@ static int check_others(const struct mover *mover, struct error *err)
 	return 0;
 }
 
+/* The last step.  It also tells what came where an earlier command sent that. */
+static int take(struct mover *mover, struct error *err)
+{
+	cleanup_answer struct answer answer = { 0 };
+	const struct options *given = mover->app->options;
+	if (step(mover, &mover->to, MOVE_STEP_TAKE, &answer, err) < 0)
+		return -1;
+	if (answer.status != 0) {
+		(void)fail_answer(&mover->to, &answer, err);
+		return error_prefix(err, "%s has let go of it, and nothing is lost: run this again",
+				    mover->from.shown);
+	}
+	mover->branch = xstrdup_or_null(json_get_string(answer.object, "tree_branch", NULL));
+	/* Another version does not say. */
+	if (!given->with_tree || json_get_string(answer.object, "tree", NULL) ||
+	    !json_object_object_get_ex(answer.object, "tree", NULL))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "%s: moved to %s, but its tree did not come: the move was begun without "
+			 "--with-tree. To get it, move the session back to %s, remove what is left "
+			 "of it at %s if that has no tree, and move it again with --with-tree",
+			 mover->title, mover->to.shown, mover->from.shown, mover->to.shown);
+}
+
 static int move_it(struct mover *mover, struct error *err)
 {
 	if (check_direction(mover, err) < 0 || check_others(mover, err) < 0 ||
@@ -561,10 +581,7 @@ static int move_it(struct mover *mover, struct error *err)
 	     (must(mover, &mover->from, MOVE_STEP_LEAVE, err) < 0 || send_it(mover, err) < 0 ||
 	      must(mover, &mover->from, MOVE_STEP_LET_GO, err) < 0)))
 		return -1;
-	if (must(mover, &mover->to, MOVE_STEP_TAKE, err) < 0)
-		return error_prefix(err, "%s has let go of it, and nothing is lost: run this again",
-				    mover->from.shown);
-	return print_moved(mover);
+	return take(mover, err) < 0 ? -1 : print_moved(mover);
 }
 
 /* ---- not to the other end --------------------------------------------------------------------- */

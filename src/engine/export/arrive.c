@@ -26,10 +26,12 @@ struct arrival {
 	struct entry entry;
 	struct operation operation;
 	struct known known;
+	char *tree; /* the branch of the tree that came along; or NULL */
 };
 
 static void arrival_end(struct arrival *arrival)
 {
+	free(arrival->tree);
 	operation_close(&arrival->operation);
 	entry_clear(&arrival->entry);
 	known_clear(&arrival->known);
@@ -55,6 +57,8 @@ static int save_state(struct arrival *arrival, enum move_state state, struct err
 {
 	struct instance *instance = arrival->operation.instance;
 	move_set(&instance->move, state, arrival->order.move, arrival->order.from, clock_wall_us());
+	if (arrival->tree)
+		replace_string(&instance->move.tree, arrival->tree);
 	if (operation_save(&arrival->operation, err) < 0)
 		return -1;
 	log_info("move %s: %s from %s", arrival->order.move, move_state_words[state],
@@ -96,12 +100,9 @@ static int keep_tree(struct arrival *arrival, struct error *err)
 {
 	const struct unpack_order *order = &arrival->order;
 	const struct instance *instance = arrival->operation.instance;
-	cleanup_free char *branch = NULL;
-	if (tree_keep(arrival->deck, instance, order->tree, order->from, &branch, err) < 0)
+	if (tree_keep(arrival->deck, instance, order->tree, order->from, &arrival->tree, err) < 0)
 		return -1;
-	log_info("move %s: the tree of %s is branch %s", order->move, order->from, branch);
-	if (order->ret_branch)
-		*order->ret_branch = TAKE_PTR(branch);
+	log_info("move %s: the tree of %s is branch %s", order->move, order->from, arrival->tree);
 	return 0;
 }
 
@@ -115,10 +116,12 @@ static int bring_tree(struct arrival *arrival, struct error *err)
 		return 0;
 	if (move->was_here)
 		return keep_tree(arrival, err);
-	return save_state(arrival, MOVE_ARRIVING, err) < 0
-		       ? -1
-		       : tree_unpack(arrival->deck, operation->lock, operation->instance,
-				     arrival->order.tree, err);
+	if (save_state(arrival, MOVE_ARRIVING, err) < 0 ||
+	    tree_unpack(arrival->deck, operation->lock, operation->instance, arrival->order.tree,
+			err) < 0)
+		return -1;
+	replace_string(&arrival->tree, operation->instance->workspace->branch);
+	return 0;
 }
 
 /* The session once left this host, or an earlier move was cut, so its conversation comes into the
@@ -392,14 +395,14 @@ static int do_step(struct operation *operation, const struct move_order *order,
 	return operation_save(operation, err);
 }
 
-int move_session(struct deck *deck, const struct move_order *order, enum move_state *ret,
+int move_session(struct deck *deck, const struct move_order *order, struct moved *ret,
 		 struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	enum move_state next;
 	if (operation_open_settled(deck, order->base, &operation, err) < 0)
 		return -1;
-	const struct move *move = &operation.instance->move;
+	struct move *move = &operation.instance->move;
 	if (move_plan(move, order->step, order->id, &next) < 0)
 		return fail_step(&operation, order, err);
 	/* Also when the step is repeated: another session may have the conversation by now. */
@@ -409,6 +412,10 @@ int move_session(struct deck *deck, const struct move_order *order, enum move_st
 	const bool was_done = next == move->state && streq(or_empty(move->id), order->id);
 	if (!was_done && do_step(&operation, order, next, err) < 0)
 		return -1;
-	*ret = next;
+	*ret = (struct moved){ .state = next };
+	if (next == MOVE_ARRIVED) {
+		ret->is_beside = move->was_here;
+		ret->tree = TAKE_PTR(move->tree);
+	}
 	return 0;
 }

@@ -27,9 +27,19 @@ struct move_order {
 	const char *id;   /* of the move */
 	const char *host; /* of MOVE_STEP_LEAVE: where it goes */
 };
-/* Do one step.  *ret: what it is then; after MOVE_STEP_DROP MOVE_NONE (it is gone), or
- * MOVE_MOVED where it was here before.  ERROR_INVALID: the step may not be done now; also for
- * MOVE_STEP_LEAVE of a session that runs, lives in a container, or has a conversation that cannot
- * be packed. */
-int move_session(struct deck *deck, const struct move_order *order, enum move_state *ret,
+/* What a session is after a step. */
+struct moved {
+	enum move_state state;
+	/* Of MOVE_ARRIVED: the branch of the tree that came along; NULL: none did. */
+	char *tree;
+	bool is_beside; /* that branch is beside the tree that the session has here */
+};
+static inline void moved_clear(struct moved *moved)
+{
+	free(moved->tree);
+}
+/* Do one step.  After MOVE_STEP_DROP the state is MOVE_NONE (it is gone), or MOVE_MOVED where it
+ * was here before.  ERROR_INVALID: the step may not be done now; also for MOVE_STEP_LEAVE of a
+ * session that runs, lives in a container, or has a conversation that cannot be packed. */
+int move_session(struct deck *deck, const struct move_order *order, struct moved *ret,
 		 struct error *err);

@@ -20,9 +20,6 @@ struct unpack_order {
 	const char *instead;
 	/* Of a move: its tree, which comes along (tree_unpack()); NULL: it stays */
 	const char *tree;
-	/* NULL, or an initialised string: where the session was here before, the branch that its
-	 * tree has become (tree_keep()).  The caller frees. */
-	char **ret_branch;
 	/* "OLD=NEW": what was in the directory OLD is in NEW here.  NULL: all is where it was.
 	 * Borrowed */
 	const struct strvec *moves;

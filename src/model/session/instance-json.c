@@ -292,6 +292,7 @@ static const struct field move_members[] = {
 	FIELD(struct move, id, "id"),
 	FIELD(struct move, host, "host"),
 	FIELD(struct move, was_here, "was_here"),
+	FIELD(struct move, tree, "tree"),
 	FIELD_OF_TIME(struct move, at, "at"),
 };
 static const struct fields move_fields = FIELDS(struct move, move_members);
@@ -389,6 +390,8 @@ void move_set(struct move *move, enum move_state state, const char *id, const ch
 		.host = xstrdup_or_null(host),
 		.state = state,
 		.was_here = move->was_here && move->state != MOVE_ARRIVED,
+		.tree = streq(or_empty(move->id), or_empty(id)) ? xstrdup_or_null(move->tree)
+								: NULL,
 		.at = now_us / 1000 * 1000,
 	};
 	move_clear(move);

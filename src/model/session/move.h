@@ -37,6 +37,7 @@ struct move {
 	char *host; /* the other end, as the one that leads the move calls it */
 	enum move_state state;
 	bool was_here; /* it came back to the session that it left: MOVE_STEP_DROP keeps that */
+	char *tree;    /* the branch with the tree that came along; NULL: none came */
 	int64_t at;    /* when it came to this state; µs since the Epoch */
 };
 
