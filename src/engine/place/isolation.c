@@ -44,9 +44,7 @@ enum isolation isolation_examine(struct deck *deck, const char **ret_why)
 static void tell_linger(const struct deck *deck, const char *what_for)
 {
 	log_info("linger: enabled, so that %s", what_for);
-	cleanup_free char *line = xasprintf("turned on lingering, so that %s (loginctl "
-					    "disable-linger turns it off)",
-					    what_for);
+	cleanup_free char *line = xasprintf("turned on lingering (loginctl): %s", what_for);
 	if (deck->on_progress)
 		deck->on_progress(line, false);
 }
