@@ -108,7 +108,8 @@ choose_key() {	# KEY DIR
 		gpg --batch --quiet --import "$1"
 		set -- ''
 	fi
-	SIGNER=$(gpg --batch --with-colons --list-secret-keys ${1:+"$1"} 2>/dev/null | awk -F : '/^fp/ { print $10; exit }')
+	# gpg fails where there is none
+	SIGNER=$({ gpg --batch --with-colons --list-secret-keys ${1:+"$1"} 2>/dev/null || :; } | awk -F : '/^fp/ { print $10; exit }')
 	[[ $SIGNER ]] || { echo "${0##*/}: there is no secret key $1: gpg --list-secret-keys has yours" >&2; exit 2; }
 }
 end_agent() { [[ ! $KEYRING ]] || gpgconf --homedir "$KEYRING" --kill gpg-agent; }
