@@ -42,7 +42,7 @@ void staged_start(void)
 {
 	pthread_t thread;
 	pthread_mutex_lock(&reader.mutex);
-	/* Its first system calls belong to the C library, and would be refused later. */
+	/* The first system calls of a thread belong to the C library, and would be refused later. */
 	if (pthread_create(&thread, NULL, read_what_is_asked, NULL) == 0)
 		while (!reader.is_there)
 			pthread_cond_wait(&reader.changed, &reader.mutex);

@@ -149,7 +149,8 @@ static void check_git_entry(struct walk *walk, int directory, const char *name, 
 
 /* ---- the walk ---- */
 
-/* As getdents64(2) gives it.  opendir() and readdir() ask for more, which takes 4 % longer. */
+/* An entry as getdents64(2) gives it.  opendir() and readdir() ask for more, which takes 4 %
+ * longer. */
 struct entry {
 	uint64_t inode;
 	int64_t offset;

@@ -29,8 +29,8 @@ struct child_request {
 	int source;       /* descriptor that becomes its descriptor 0; 0: none.  Borrowed */
 	bool gate;        /* descriptor 0 is a pipe whose other end is child.gate */
 	bool new_session; /* setsid(2): the terminal's signals do not reach it */
-	/* It gets SIGTERM when this process ends, also by SIGKILL.  The thread that starts it must
-	 * not end before. */
+	/* The child gets SIGTERM when this process ends, also by SIGKILL.  The thread that starts
+	 * it must not end before. */
 	bool bound;
 	/* The child's output goes to files in memory instead of pipes, so that it neither waits for
 	 * us to read nor dies when we end.  For children with bounded output.  We read the files
@@ -111,7 +111,7 @@ struct child_watch {
 };
 int child_foreground(const char *const *argv, char *const *environment,
 		     const struct child_watch *watch, int *ret_exit_status, struct error *err);
-/* The same, with child_request.bound. */
+/* Like child_foreground(), with child_request.bound. */
 int child_foreground_bound(const char *const *argv, const struct child_watch *watch,
 			   int *ret_exit_status, struct error *err);
 

@@ -78,7 +78,7 @@ static int wait_for(const char *pid)
 
 static int become_below(const char *pid, char *argv[])
 {
-	/* It may have ended before we asked for its signal. */
+	/* The parent may have ended before we asked for its signal. */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != (pid_t)strtol(pid, NULL, 10))
 		return NOT_YET;
 	return try_to_become(argv);

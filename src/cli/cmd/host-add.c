@@ -220,7 +220,7 @@ static int add(struct app *app, struct remote *remote, struct error *err)
 		return error_prefix(err, "%s was not added", remote->name);
 	if (hosts_entry_save(&app->deck, remote, err) < 0)
 		return -1;
-	/* Its place is part of the name of its socket. */
+	/* The name of the connection's socket contains the place. */
 	if (old && !streq(remote_value(old, place), remote_value(remote, place)))
 		(void)hosts_end(&app->deck, old);
 	if (!app->json) {

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Of the login host, for sbatch; of the job, because squeue and srun may wait for a Slurm that has
- * much to do. */
+/* Time for the login host to run sbatch, and for the job to answer: squeue and srun wait for a
+ * Slurm that has much to do. */
 enum { SUBMIT_MS = 120000, TIMEOUT_LEAST_S = 60 };
 
 struct options {
@@ -35,7 +35,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* Of the options of this command. */
+/* The words of the options of this command. */
 static const char *const resource_words[SLURM_RESOURCES] = {
 	[SLURM_PARTITION] = "partition", [SLURM_ACCOUNT] = "account", [SLURM_GPUS] = "gpus",
 	[SLURM_CPUS] = "cpus",           [SLURM_MEMORY] = "memory",   [SLURM_TIME] = "time",

@@ -13,7 +13,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* Its agents end. */
+/* A stop ends the agents on the host. */
 static int confirm(struct app *app, const struct remote *remote, struct error *err)
 {
 	const struct options *given = app->options;

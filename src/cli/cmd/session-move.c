@@ -151,7 +151,7 @@ static bool is_unknown(int status)
 	return status == STATUS_UNREACHABLE || status == STATUS_UNKNOWN || status > 128;
 }
 
-/* As the other end said it. */
+/* Fail with the words of the other end. */
 static int fail_answer(const struct end *end, const struct answer *answer, struct error *err)
 {
 	const enum error_code code = answer->status == STATUS_ABSENT        ? ERROR_NOT_FOUND
@@ -379,8 +379,8 @@ enum { SEND_REFUSED = 1 };
 static int judge(const struct mover *mover, const struct answer *exported,
 		 const struct answer *imported, struct error *why, struct error *err)
 {
-	/* It has proved the whole.  It reads no further than that, so that a sender on a host can
-	 * be cancelled before it has said that it is done. */
+	/* The receiver has proved the whole.  It reads no further than that, so that a sender on a
+	 * host can be cancelled before it has said that it is done. */
 	if (imported->status == 0)
 		return 0;
 	/* A receiver that refuses stops reading, so the sender ends by a signal. */
@@ -413,7 +413,7 @@ static int send_session(struct mover *mover, const struct answer *there, struct 
 		       : judge(mover, &exported, &imported, why, err);
 }
 
-/* Its answer, or why it cannot be done. */
+/* Ask an end for a step with the tree.  why: the step cannot be done. */
 static int ask_for_tree(const struct mover *mover, const struct end *end, const char *step,
 			struct answer *ret, struct error *why, struct error *err)
 {

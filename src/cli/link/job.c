@@ -318,7 +318,7 @@ void job_free(struct job *job)
 {
 	if (!job)
 		return;
-	/* Its input was cut off: it must not take a part for the whole. */
+	/* The input was cut off: the command must not take a part for the whole. */
 	if (job->child.pid > 0 && job->child.gate >= 0)
 		job_cancel(job);
 	struct loop_source *const sources[] = { job->end, job->tail, job->input,

@@ -29,7 +29,7 @@ bool job_needs_login(const struct strvec *words);
 int job_start(struct loop *loop, struct deck *deck, const struct link_frame *request,
 	      const struct job_handler *handler, struct job **ret, struct error *err);
 const char *job_id(const struct job *job);
-/* Its input.  A job without one, or one that has ended, ignores it. */
+/* Give the command input.  A job without input, or one that has ended, ignores it. */
 void job_feed(struct job *job, const char *bytes, size_t length);
 void job_end_input(struct job *job);
 /* How much of its input waits to be read by it, and how much it has taken since the last call, in
@@ -38,8 +38,9 @@ size_t job_waiting(const struct job *job);
 size_t job_taken(struct job *job);
 /* While paused, nothing of its output is read. */
 void job_pause(struct job *job, bool is_paused);
-/* As Ctrl-C: one that changes something leaves nothing half done, another one is killed. */
+/* End like Ctrl-C: a job that changes something leaves nothing half done, another one is killed. */
 void job_cancel(struct job *job);
-/* Its handlers are not called again. One that changes something runs on, another one is killed. */
+/* The handlers are not called again.  A job that changes something continues, another one is
+ * killed. */
 void job_free(struct job *job);
 CLEANUP_OF(job_freep, struct job, job_free);

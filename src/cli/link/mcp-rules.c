@@ -180,7 +180,7 @@ int rules_apply(const struct rules *rules, const struct tool_call *call, struct 
 {
 	const enum tool_rule rule = call->tool->rule;
 	const bool is_change = rule != TOOL_LOOKS && rule != TOOL_SPEAKS;
-	/* Its user may have forbidden it since this server began. */
+	/* The user may have forbidden changes since this server began. */
 	if (is_change && deck_read_settings(&rules->app->deck, err) < 0)
 		return -1;
 	if (rule == TOOL_ANSWERS && !rules->app->deck.settings.mcp_approve)

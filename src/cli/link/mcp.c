@@ -120,7 +120,8 @@ static struct json_object *shortened(const struct rules *rules, const struct jso
 	return object;
 }
 
-/* Of each session only what an agent needs; of a list of all only those that it launched. */
+/* Keep only what an agent needs to know of a session, and in a list of all only those that it
+ * launched. */
 static struct json_object *shorten(const struct rules *rules, const struct call *call,
 				   struct json_object *all)
 {

@@ -63,7 +63,7 @@ static void send_frame(struct serve *serve, const struct link_frame *frame)
 		(void)loop_set_io(serve->output, EPOLLOUT, NULL);
 	if (unsent(serve) <= UNSENT_MAX)
 		return;
-	/* Its client is slow.  Its own words wait, too: each of them can have an answer. */
+	/* The client is slow.  Its own words wait, too: each of them can have an answer. */
 	pause_jobs(serve, true);
 	if (serve->input)
 		(void)loop_set_io(serve->input, 0, NULL);
@@ -80,7 +80,7 @@ static void leave(struct serve *serve, const char *why)
 	log_debug("serve: ends: %s", why);
 }
 
-/* Its client is slow, or waits for the login itself. */
+/* Continue where a slow client, or the login, had us wait. */
 static void listen_again(struct serve *serve)
 {
 	if (serve->input && !serve->waits && unsent(serve) < UNSENT_LOW)

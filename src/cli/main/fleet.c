@@ -364,7 +364,7 @@ static void show_block(struct fleet *fleet, struct member *member)
 			say("%s", line);
 }
 
-/* Its output is complete. */
+/* The output of the member is complete. */
 static void conclude(struct fleet *fleet, struct member *member)
 {
 	cleanup_json struct json_object *value = NULL;
@@ -521,7 +521,7 @@ static int begin(struct fleet *fleet, struct member *member, struct error *err)
 
 /* ---- all of them ------------------------------------------------------------------------------ */
 
-/* This machine and all hosts, but each machine once, as far as that is known. */
+/* Choose this machine and all hosts, but each machine once, as far as that is known. */
 static void choose_members(struct fleet *fleet)
 {
 	const struct remotes *remotes = &fleet->deck->settings.hosts;

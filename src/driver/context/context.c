@@ -31,7 +31,7 @@ static void packing_clear(struct packing *packing)
 	free(packing->unpinned);
 }
 
-/* Its path had no link when it was written down: an agent may have put one there since. */
+/* The path had no link when it was written down: an agent may have put one there since. */
 static int open_directory(const char *directory, int *ret, struct error *err)
 {
 	const char *below = directory + strspn(directory, "/");

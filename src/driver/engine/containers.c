@@ -436,8 +436,8 @@ int engine_update(struct engine *engine, const char *id, const struct engine_lim
 	cleanup_json struct json_object *body = json_object_new_object();
 	if (limits->memory > 0) {
 		json_set_int(body, "Memory", limits->memory);
-		/* As much swap as memory, as at the creation.  A memory limit above the old sum
-		 * of both would be refused. */
+		/* There is as much swap as memory, as at the creation.  A memory limit above the
+		 * old sum of both would be refused. */
 		json_set_int(body, "MemorySwap",
 			     limits->memory > INT64_MAX / 2 ? -1 : limits->memory * 2);
 	}

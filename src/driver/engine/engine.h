@@ -78,8 +78,8 @@ struct container {
 	int exit_code;
 	bool oom;
 	int pid; /* as the engine's host sees it; 0: none */
-	/* Its first network; NULL: none.  Docker tells the id after the first start only, and
-	 * the id of podman is the name. */
+	/* The container's first network; NULL: none.  Docker tells the id after the first start
+	 * only, and the id of podman is the name. */
 	char *network_id, *network;
 	char *ip; /* its address in the first network that gave it one; NULL: none */
 	struct json_object *labels; /* owned */

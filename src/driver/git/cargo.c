@@ -567,7 +567,7 @@ static int commit_on(const struct desk *desk, const char *parent, const char *fi
 	return desk_ask(desk, "index", words, NULL, ret, err);
 }
 
-/* The same content is the same commit.  What is staged has one of its own where neither the head
+/* Equal content makes an equal commit.  What is staged has one of its own where neither the head
  * nor the files have it: it would be in no branch, and git would prune it. */
 static int commit_files(const struct desk *desk, const struct cargo *cargo, char **ret,
 			struct error *err)

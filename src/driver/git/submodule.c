@@ -152,7 +152,8 @@ static int fetch(const char *store, const char *from, const char *commit, int64_
 		clock_left_ms(deadline_ms), NULL, err);
 }
 
-/* As git makes it when it clones a submodule, so that `git submodule update --init` takes it. */
+/* Make the directory as git does when it clones a submodule, so that `git submodule update --init`
+ * takes it. */
 static int make(const char *store, const char *from, const char *commit, int64_t deadline_ms,
 		struct error *err)
 {

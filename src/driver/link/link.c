@@ -359,7 +359,7 @@ static int watch(struct link *link, struct error *err)
 					&link->ping, err);
 }
 
-/* Its last words may follow the end of its output.  Returns its exit status, or -1. */
+/* The last words of ssh may follow the end of its output.  Returns its exit status, or -1. */
 static int reap(struct link *link)
 {
 	cleanup_child_result struct child_result result = { 0 };

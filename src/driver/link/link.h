@@ -37,7 +37,7 @@ const struct link_hello *link_hello(const struct link *link);
 struct link_request {
 	const struct strvec *words; /* the command line behind "agentdeck" */
 	int input;                  /* its standard input, sent as it comes; -1: none */
-	/* Its output as it comes; bytes are borrowed.  A handler that has to wait calls
+	/* Output of the command as it comes; bytes are borrowed.  A handler that has to wait calls
 	 * link_keep() several times in a second.  Less than 0: the command is cancelled. */
 	int (*on_bytes)(enum link_stream stream, const char *bytes, size_t length, void *context);
 	void *context;

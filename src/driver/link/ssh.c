@@ -89,8 +89,8 @@ static bool stop_master(const struct remote *remote, const char *control)
 
 size_t ssh_list_masters(const char *control, struct process_id **ret)
 {
-	/* Its socket names the process that has made it, which has ended (unix(7), SO_PEERCRED);
-	 * and one that is stopped answers no question.  So it is found by its command line. */
+	/* The socket of a master names the process that made it, which has ended (unix(7),
+	 * SO_PEERCRED); and a stopped master answers no question.  So search the command lines. */
 	cleanup_free char *option = xasprintf("ControlPath=%s", control);
 	size_t count = 0, found = 0;
 	*ret = NULL;

@@ -90,7 +90,7 @@ static bool is_beginning(const struct source *source, int folder, const char *na
 	return true;
 }
 
-/* Its name is taken: replace what is there, if nothing of that is lost. */
+/* The name is taken: replace what is there, if nothing of that is lost. */
 static int replace(const struct source *source, int folder, int target, const char *temporary,
 		   bool has_name, const char *path, struct error *err)
 {

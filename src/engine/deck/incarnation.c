@@ -167,7 +167,7 @@ int incarnation_wait_s(const struct incarnation *before, bool is_fenced)
 	const char *boot_id = machine_stamp().boot_id;
 	if (!before->host || before->is_over || is_fenced || incarnation_is_here(before))
 		return 0;
-	/* Its lock is free, so this kernel has ended its PID 1, and ends the others with it. */
+	/* The lock is free, so this kernel has ended that PID 1, and ends the others with it. */
 	if (before->is_first && !is_empty(boot_id) && streq(or_empty(before->boot_id), boot_id))
 		return INCARNATION_KILLED_S;
 	return before->lease_s ? before->lease_s + INCARNATION_ENDING_S : INCARNATION_UNKNOWN;

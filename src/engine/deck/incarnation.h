@@ -44,12 +44,11 @@ enum { INCARNATION_NONE = 1 };
 int incarnation_read(const char *state, struct incarnation *ret, struct error *err);
 /* For its main program, which has taken over. */
 int incarnation_write(const char *state, const struct incarnation *incarnation, struct error *err);
-/* Its beat or INCARNATION_OVER, where that is written already.  INCARNATION_NONE: another one has
- * taken over. */
+/* Write the beat, or INCARNATION_OVER.  INCARNATION_NONE: another main program has taken over. */
 #define INCARNATION_OVER (-1)
 int incarnation_say(const char *state, const char *id, int64_t beat, struct error *err);
 
-/* Of this boot and PID namespace? */
+/* Whether it is of this boot and PID namespace. */
 bool incarnation_is_here(const struct incarnation *incarnation);
 /* The mark as "NAME=VALUE".  The caller frees. */
 char *incarnation_mark(const struct incarnation *incarnation) MUST_USE;

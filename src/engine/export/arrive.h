@@ -30,7 +30,7 @@ struct move_order {
 /* What a session is after a step. */
 struct moved {
 	enum move_state state;
-	/* Of MOVE_ARRIVED: the branch of the tree that came along; NULL: none did. */
+	/* For MOVE_ARRIVED: the branch of the tree that came along; NULL: none did. */
 	char *tree;
 	bool is_beside; /* that branch is beside the tree that the session has here */
 };

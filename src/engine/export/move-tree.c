@@ -40,7 +40,7 @@ int move_send_tree(struct deck *deck, const char *base, const char *move, const 
 		       : error_set(err, ERROR_INVALID, "its tree does not move");
 }
 
-/* Its session works in a tree of the repository already, or will. */
+/* Find the repository in which the session works in a tree already, or will. */
 static int find_repository(struct deck *deck, const char *base, const char *directory, char **ret,
 			   struct error *err)
 {

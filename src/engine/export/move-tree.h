@@ -14,8 +14,8 @@
 int move_pack_tree(struct deck *deck, const char *base, const char *move, char **ret_commit,
 		   char **ret_directory, struct error *err);
 
-/* Of the end that gets it: base is that of the session, if it is there; else NULL, and the
- * directory names the repository.  What that has already (cargo_list()). */
+/* What the receiving end has already (cargo_list()).  base: the session's, if it is there; else
+ * NULL, and the directory names the repository. */
 int move_list_tree(struct deck *deck, const char *base, const char *directory, struct strvec *ret,
 		   struct error *err);
 /* Read the pack from standard input. */

@@ -13,12 +13,12 @@ struct unpack_order {
 	const char *title;     /* the same */
 	const char *group;     /* the same */
 	const char *move;      /* the id of the move that it arrives with (arrive.h); or NULL */
-	/* Of a move: the session that has to be in the file, and the end that it comes from */
+	/* For a move: the session that has to be in the file, and the end that it comes from */
 	const char *session, *from;
-	/* Of a move: the one that the session here was last seen in, which it may replace.  NULL:
+	/* For a move: the one that the session here was last seen in, which it may replace.  NULL:
 	 * there was none */
 	const char *instead;
-	/* Of a move: its tree, which comes along (tree_unpack()); NULL: it stays */
+	/* For a move: its tree, which comes along (tree_unpack()); NULL: it stays */
 	const char *tree;
 	/* "OLD=NEW": what was in the directory OLD is in NEW here.  NULL: all is where it was.
 	 * Borrowed */

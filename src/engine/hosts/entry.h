@@ -15,6 +15,6 @@
 int hosts_entry_save(struct deck *deck, const struct remote *remote, struct error *err);
 /* ERROR_INVALID: the entry shares a line with others. */
 int hosts_entry_remove(struct deck *deck, const struct remote *remote, struct error *err);
-/* Its way stays.  ERROR_INVALID: the entry has no header. */
+/* Rename the entry; the way to the host stays.  ERROR_INVALID: the entry has no header. */
 int hosts_entry_rename(struct deck *deck, const struct remote *remote, const char *name,
 		       struct error *err);

@@ -220,7 +220,7 @@ size_t hosts_waiting(const struct deck *deck, const struct remote *remote, int64
 
 /* ---- links ------------------------------------------------------------------------------------ */
 
-/* Its ssh has printed something, such as an address to visit, and then sshd said nothing more. */
+/* Whether ssh has printed something, such as an address to visit, and then sshd said nothing more. */
 static bool waits_for_user(const char *words)
 {
 	return starts_with(words, WAY_WAITS) ||
@@ -429,7 +429,7 @@ static int told_end(struct deck *deck, const struct hosts_order *order, int stat
 	const int64_t told = json_get_int(answer, "status", -1);
 	if (streq(state, once_state_words[ONCE_ENDED]))
 		return told >= 0 && told <= UINT8_MAX ? (int)told : -1;
-	/* It refused a word of its command line.  With 1 kubectl itself may have failed. */
+	/* The program refused a word of its command line.  With 1, kubectl itself may have failed. */
 	const bool is_its_own = status > 1 && status < WAY_SIGNALLED;
 	return is_its_own && streq(state, once_state_words[ONCE_REFUSED]) ? status : -1;
 }

@@ -17,15 +17,15 @@ enum { HOSTS_SILENT = WAY_SILENT };
 int hosts_open(struct deck *deck, const struct remote *remote, struct link **ret,
 	       struct error *err);
 
-/* The same, but only over a connection that is there and answers within a second.  HOSTS_SILENT:
- * there is none, which says nothing about the host. */
+/* Like hosts_open(), but only over a connection that is there and answers within a second.
+ * HOSTS_SILENT: there is none, which says nothing about the host. */
 int hosts_open_at_once(struct deck *deck, const struct remote *remote, struct link **ret);
 
 /* Have a command run there that prints one JSON value: that, also where it says that the command
  * has failed.  *ret is the caller's.  Errors as of link_run(); ERROR_CORRUPT: it printed none. */
 int hosts_ask(struct link *link, const struct strvec *words, struct json_object **ret,
 	      struct error *err);
-/* The same, but not longer than until deadline_ms of clock_ms(): then ERROR_UNREACHABLE. */
+/* Like hosts_ask(), but until deadline_ms of clock_ms() at most: then ERROR_UNREACHABLE. */
 int hosts_ask_until(struct link *link, const struct strvec *words, int64_t deadline_ms,
 		    struct json_object **ret, struct error *err);
 
@@ -102,9 +102,9 @@ struct hosts_order {
 	bool is_terminal;           /* else they are pipes */
 	bool has_answered; /* hosts_check_machine() was satisfied just now, and is not asked */
 };
-/* Its command line.  HOSTS_SILENT: the host has not answered, so that ssh makes a connection of its
- * own, and may ask for a password.  Errors as of hosts_check_machine(); ERROR_UNREACHABLE where
- * nothing could be asked. */
+/* The command line of the order.  HOSTS_SILENT: the host has not answered, so ssh makes a
+ * connection of its own, and may ask for a password.  Errors as of hosts_check_machine();
+ * ERROR_UNREACHABLE where nothing could be asked. */
 int hosts_argv(struct deck *deck, const struct hosts_order *order, struct strvec *ret,
 	       struct error *err);
 /* How did a program end on the host, whose process here ended with this status?  *ret_lost, which

@@ -42,7 +42,7 @@ static enum life life_of(const struct json_object *row)
 		       : LIFE_OVER;
 }
 
-/* Its texts become words of command lines here. */
+/* The texts of a row become words of command lines here. */
 static bool is_usable(const struct json_object *row)
 {
 	return naming_is_id(json_get_string(row, "id", "")) &&
@@ -101,12 +101,12 @@ void kept_hear(struct kept *kept, struct json_object *value)
 			hear_session(kept, json_object_array_get_idx(value, i));
 		return;
 	}
-	/* One that was removed has no status that lives. */
+	/* A removed session has no status that lives. */
 	if (streq(event, "snapshot_complete"))
 		kept_complete(kept);
 	else
 		hear_session(kept, value);
-	/* One that is killed later has kept what it heard. */
+	/* Save now: a follower that is killed later has kept what it heard. */
 	if (kept->is_complete)
 		kept_save(kept);
 }
@@ -280,7 +280,7 @@ static void asking_end(struct asking *asking)
 }
 
 enum { KEPT_GIVEN_UP = 2 };
-/* As judge(), or KEPT_GIVEN_UP: a signal came. */
+/* Returns what judge() does, or KEPT_GIVEN_UP: a signal came. */
 static int ask_about(struct asking *asking, const struct json_object *row,
 		     const struct kept_question *question, struct error *err)
 {
@@ -329,7 +329,7 @@ int kept_check(struct deck *deck, const struct kept_question *question, struct e
 	for (size_t i = 0; i < remotes->count && question->session_id; i++) {
 		const struct remote *remote = &remotes->items[i];
 		cleanup_free char *identity = hosts_identity(deck, remote);
-		/* Its sessions are those of this machine, which has looked at them. */
+		/* A host that is this machine has the sessions that were looked at already. */
 		const bool is_own = own && identity && streq(own, identity);
 		if (!is_own && remote != question->except[0] && remote != question->except[1] &&
 		    check_host(deck, remote, question, err) < 0)

@@ -15,7 +15,7 @@
 struct way_files {
 	int directory;
 	char name[SHA256_TEXT_SIZE]; /* a digest: a host's name may be too long for a socket */
-	/* The same for what is known of the host, whatever ssh's configuration says. */
+	/* Like that, for what is known of the host, whatever ssh's configuration says. */
 	char lasting[SHA256_TEXT_SIZE];
 	char *control; /* path of the socket; NULL: ssh could not use it */
 	char *since;   /* name of the file that was made when the host became unreachable */
@@ -61,12 +61,12 @@ struct way {
 	bool (*check)(const struct remote *remote, const struct way_files *files);
 	/* Returns whether there was a connection. */
 	bool (*end)(const struct remote *remote, const struct way_files *files);
-	/* As hosts_login() and hosts_ask_system(). */
+	/* See hosts_login() and hosts_ask_system(). */
 	int (*login)(struct deck *deck, const struct remote *remote, const struct way_files *files,
 		     struct error *err);
 	int (*ask_system)(const struct remote *remote, const struct way_files *files, char **ret,
 			  struct error *err);
-	/* As hosts_scale(). */
+	/* See hosts_scale(). */
 	int (*scale)(const struct remote *remote, int64_t replicas, struct error *err);
 	/* Fill in what the user has left out, and what may mean another host tomorrow. */
 	int (*settle)(struct remote *remote, struct error *err);

@@ -55,7 +55,7 @@ void announced_read(const char *directory, struct announced *ret);
  * too early names the same time again. */
 bool activity_may_continue(const struct activity *activity);
 
-/* Its last turn has failed with that, or, with NULL, has not failed. */
+/* Note that the last turn has failed with failure; NULL: it has not failed. */
 void activity_fail(struct activity *activity, const char *failure, int64_t limited_until);
 
 /* Held from reading to writing, so that two writers lose no count.  FS_LOCK_BUSY: a process holds

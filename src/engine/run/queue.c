@@ -321,7 +321,7 @@ static int add(struct deck *deck, const struct queue_order *order, struct queue_
 	if (instance->desired == DESIRED_ASLEEP)
 		return QUEUE_ASLEEP;
 	cleanup_free char *title = visible(instance->title);
-	/* It may have been stopped, or have left, since the caller looked. */
+	/* The agent may have been stopped, or have left, since the caller looked. */
 	if (!state_is_running(instance->observed.state))
 		return error_set(err, ERROR_INVALID, "%s does not run any more", title);
 	if (instance->queue_count >= QUEUE_MAX)

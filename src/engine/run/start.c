@@ -85,7 +85,7 @@ int lifecycle_open_window(struct operation *operation, const struct lifecycle_or
 	return run_is_shell(&instance->run) ? 0 : operation_note_alive(operation, seen, err);
 }
 
-/* Its user has started an agent in the shell, which would end with it. */
+/* An agent that the user started in the shell would end with the shell. */
 static int check_shell(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;

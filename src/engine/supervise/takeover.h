@@ -23,5 +23,5 @@ enum { TAKEOVER_DONE = 1, TAKEOVER_ENDED = 2 };
 int takeover(struct deck *deck, const struct takeover_order *order, struct fs_lock *ret_lock,
 	     struct incarnation *ret, struct error *err);
 
-/* Its runtime directory, as far as it is empty. */
+/* Remove that runtime directory, as far as it is empty. */
 void takeover_remove_runtime(const char *runtime);

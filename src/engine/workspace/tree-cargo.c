@@ -209,7 +209,7 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 	return store_save(lock, instance, err);
 }
 
-/* Of several returns each has a branch, unless it brings what one of them has. */
+/* Each return has a branch, unless it brings what an earlier one brought. */
 static int keep(const struct cargo_tree *tree, const struct cargo *cargo, const char *host,
 		char **ret, struct error *err)
 {

@@ -139,9 +139,9 @@ struct agent {
 	 * of the agent has the conversation; it refuses for another reason. */
 	struct strvec login, background, refused;
 	struct strvec suspended; /* a line of the screen says: Ctrl-Z */
-	/* Its words announce a usage limit; the first group is when it ends.  limit_menu: a line of
-	 * the choices that it shows with them, which limit_keys leave.  limit_resumes: a line says
-	 * that it continues by itself. */
+	/* Words that announce a usage limit; the first group is when it ends.  limit_menu: a line
+	 * of the choices that it shows with them, which limit_keys leave.  limit_resumes: a line
+	 * says that it continues by itself. */
 	struct strvec limit, limit_menu, limit_resumes, limit_keys;
 	struct strvec tasks_shown; /* a line of the screen is one of the tasks */
 	/* Extended regular expression whose first group is the id in the agent's last words, or

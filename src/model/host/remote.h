@@ -37,7 +37,7 @@ struct remote_text {
 	const char *must; /* "write ..." */
 };
 extern const struct remote_text remote_texts[];
-/* Its variable in the remote. */
+/* The variable of that text in the remote. */
 char **remote_text(struct remote *remote, const struct remote_text *text);
 /* Borrowed; NULL: it has none. */
 const char *remote_value(const struct remote *remote, const struct remote_text *text);
@@ -71,7 +71,7 @@ bool remote_is_name(const char *text);
 /* A text that ssh takes for its destination and no shell for more than a word: not empty, without
  * blanks, control characters and what a shell reads, and no option. */
 bool remote_is_destination(const char *text);
-/* Of kubectl, in one word of its command line: not empty, and without control characters. */
+/* Whether text can be a context of kubectl: not empty, and without control characters. */
 bool remote_is_context(const char *text);
 /* Likewise for a program: a name, or a path that starts with "/" or "~/". */
 bool remote_is_program(const char *text);

@@ -65,7 +65,7 @@ struct role_question {
 
 struct role {
 	char *name, *image;
-	/* As written, below the directory of the file; dockerfile NULL: there is none. */
+	/* Paths as written, below the directory of the file; dockerfile NULL: there is none. */
 	char *dockerfile, *context, *target;
 	struct strvec build_args;  /* NAME=VALUE */
 	struct strvec environment; /* NAME=VALUE, each name once */

@@ -93,7 +93,7 @@ struct recipe {
 	struct strvec bases;
 	char *role;        /* the devcontainer.json that it comes from, or NULL */
 	char *role_digest; /* of what its user trusted then (engine/role/trust.h) */
-	/* Of a role from a Git repository: where it is, the ref that its user named (or NULL), and
+	/* For a role from a Git repository: where it is, the ref that its user named (or NULL), and
 	 * what that was then. */
 	char *role_url, *role_ref, *role_commit;
 	struct recipe_command *commands; /* of that role, in their order */
@@ -187,7 +187,7 @@ char *recipe_digest(const struct recipe *recipe) MUST_USE;
 
 /* A network that no other session has, and that leads out. */
 #define NETWORK_OWN "own"
-/* The same, but it leads nowhere. */
+/* A network of its own that leads nowhere. */
 #define NETWORK_INTERNAL "internal"
 
 enum { RECIPE_BASE_MAX = 58 };

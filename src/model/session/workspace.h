@@ -75,7 +75,7 @@ struct workspace {
 	enum workspace_setup setup;
 	bool may_be_lost; /* its user has said that what is only in it can go */
 	bool is_freed;    /* it is being deleted, and nothing is lost with it */
-	/* Of a move with its tree: the cargo (driver/git/cargo.h) that another host has, too, and
+	/* For a move with its tree: the cargo (driver/git/cargo.h) that another host has, too, and
 	 * the one that the tree is becoming; or NULL */
 	char *carried, *arriving;
 	struct seen_work seen;

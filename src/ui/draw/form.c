@@ -111,7 +111,7 @@ static void draw_note(const struct ui *ui, enum form_field field, size_t row, si
 				       : form_note(&ui->form, field);
 	if (column < NOTES_AT)
 		column = NOTES_AT;
-	/* Of several groups the first ones do. */
+	/* A note of groups may be cut: it begins with those that fit what is typed. */
 	if (term_columns() >= NOTES_FROM && column < term_columns() &&
 	    (field == FIELD_GROUP || column + term_width(note) <= term_columns()))
 		term_put(row, column, term_columns() - column, item ? TONE_WARNING : TONE_FAINT,

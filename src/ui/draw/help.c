@@ -17,7 +17,7 @@ struct help_entry {
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
-/* Of a column: a heading, or a row of an entry. */
+/* A line of a column: a heading, or a row of an entry. */
 struct help_line {
 	char *keys; /* NULL: a heading */
 	char *text;

@@ -9,7 +9,7 @@
 struct rows_place {
 	size_t row, height, width;
 };
-/* As many lines of the list as fit, around its cursor.  now_us: since the Epoch. */
+/* Draw as many lines of the list as fit, around its cursor.  now_us: since the Epoch. */
 void draw_rows(const struct ui *ui, const struct rows_place *place, int64_t now_us);
 /* What the columns of such a list are. */
 void draw_column_names(const struct ui *ui, size_t row, size_t width);

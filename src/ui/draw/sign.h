@@ -16,8 +16,8 @@ size_t draw_typed(size_t row, size_t column, size_t width, const struct input *i
 void draw_painted(size_t row, size_t column, size_t width, const struct painted_line *line);
 /* A key and what it does, if there is room for both.  Returns the column behind them. */
 size_t draw_key(size_t row, size_t column, const char *key, const char *label);
-/* The same, with the first key of the action, or of each; no action may be ACTION_NONE but the
- * second one.  An action without a key is left out. */
+/* Like draw_key(), with the first key of the action, or of each; only the second one may be
+ * ACTION_NONE.  An action without a key is left out. */
 size_t draw_action(const struct ui *ui, size_t row, size_t column, enum action action,
 		   const char *label);
 size_t draw_actions(const struct ui *ui, size_t row, size_t column, const enum action actions[2],

@@ -85,7 +85,7 @@ const char *form_label(enum form_field field);
  * caller frees. */
 char *form_note(const struct form *form, enum form_field field) MUST_USE;
 bool form_is_text(enum form_field field);
-/* Of a field that is no text: how many choices there are, and what each is called; borrowed. */
+/* For a field that is no text: how many choices there are, and what each is called; borrowed. */
 size_t form_choices(const struct form *form, enum form_field field);
 const char *form_choice(const struct form *form, enum form_field field, size_t index);
 /* Is that an agent that this machine lacks? */

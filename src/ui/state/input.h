@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "model/keys/keymap.h"
 
-/* As many bytes as a paste that an agent did not take has. */
+/* The largest paste that is kept when an agent did not take it, in bytes. */
 enum { INPUT_MAX = 60000 };
 
 /* Zero-initialised is empty. */

@@ -84,7 +84,7 @@ static size_t fold_group(struct list *list, size_t at)
 	return next;
 }
 
-/* Of all hosts (SIZE_MAX), or of one. */
+/* Fold the groups of one host, or of all (SIZE_MAX). */
 static void fold_groups(struct list *list, size_t host)
 {
 	if (list_lines(list) <= list->fold_height)

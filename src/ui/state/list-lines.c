@@ -473,7 +473,7 @@ static void find_cursor(struct list *list)
 	const bool is_session = list->place.name && list->place.kind == LINE_SESSION;
 	const struct item *item = is_session ? list_find(list, list->place.name) : NULL;
 	size_t line = SIZE_MAX;
-	/* Its other host shows it now. */
+	/* The session's other host shows it now. */
 	if (is_session && list->host_count && (!item || item->is_twin))
 		item = list_find_shown(list, list->place.name);
 	if (item)

@@ -53,7 +53,7 @@ struct item {
 
 /* Does it need its user, as a section of its own says? */
 bool item_needs_user(const struct item *item);
-/* As attention_compare() has it. */
+/* Sort by attention_compare(). */
 void items_sort_by_need(struct item **items, size_t count);
 bool item_is_before(const struct item *a, const struct item *b);
 
@@ -154,7 +154,7 @@ void list_remove(struct list *list, struct item *item);
 /* NULL: there is none. */
 struct item *list_find(const struct list *list, const char *id);
 size_t list_count(const struct list *list);
-/* Of one host. */
+/* Count the items of one host. */
 size_t list_count_of(const struct list *list, size_t host);
 /* In any order. */
 const struct item *list_at(const struct list *list, size_t index);

@@ -250,7 +250,7 @@ void ui_copy(struct ui *ui, struct wish *ret)
 			  &ret->words);
 }
 
-/* Of a line that was left before its end.  True: it failed, and its text is a draft now. */
+/* Take the end of a line that the user has left.  True: it failed, and its text is a draft now. */
 static bool keep_left(struct ui *ui, unsigned ticket, bool is_good)
 {
 	size_t at = 0;

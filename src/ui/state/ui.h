@@ -50,8 +50,8 @@ struct ui {
 	struct strvec agreed, given_up;
 	bool is_for_group; /* the only target is the path of a group */
 	char *question;    /* what MODE_LINE asks, and MODE_LOOKING says */
-	/* Of the last wish whose end is to be told.  What comes with an earlier one is late: the
-	 * user has gone on with something else. */
+	/* Number of the last wish whose end is to be told.  The end of an earlier one is late: the
+	 * user does something else by then. */
 	unsigned ticket;
 	bool is_waiting;      /* MODE_LINE waits for its command, and takes only its cancel key */
 	struct questions ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */

@@ -205,7 +205,7 @@ static int bring_up_owner(const struct ladder *wish, struct capsule **ret, struc
 		if (bring_up_container(wish, ret, err) < 0 ||
 		    capsule_status(*ret, clock_ms() + CAPSULE_ANSWER_MS, &status, err) < 0)
 			return -1;
-		/* Its agent begins after the commands. */
+		/* The agent of the owner begins after the commands. */
 		if (owner->run.socket && streq(status.run, or_empty(owner->run.id)))
 			return 0;
 		if (status.phase != CAPSULE_RUNNING)
@@ -464,7 +464,7 @@ int container_launch(struct deck *deck, struct instance *instance, const struct 
 		r = launch_window(deck, instance, order, err);
 	if (r < 0)
 		(void)container_end(deck, instance, 0, NULL, NULL);
-	/* Its caller waits for the agent. */
+	/* A caller that has begun the stages waits for the agent, and ends them. */
 	if (is_ours)
 		stages_end(deck, r < 0 ? err : NULL);
 	else if (r == 0)

@@ -173,7 +173,7 @@ int ladder_make_network(const struct ladder *ladder, char **ret, struct error *e
 int reach_check_files(struct ladder *ladder, const char *id, struct error *err);
 /* An error of the engine about a directory that it lacks, and this host has, gets that reason. */
 int reach_blame(const struct ladder *ladder, struct error *err, struct error *from);
-/* The same for a program that could not begin.  The kernel says only that a program for another C
+/* Explain why a program could not begin.  The kernel says only that a program for another C
  * library than the image has does not exist.  The container runs. */
 int reach_blame_loader(const struct instance *instance, struct error *err, struct error *from);
 /* After its start: wait for its capsule.  ERROR_UNAVAILABLE says why it cannot be reached from

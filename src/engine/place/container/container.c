@@ -239,7 +239,7 @@ static int guest_discard(struct deck *deck UNUSED, struct instance *instance UNU
 	return PLACE_HAD_NOTHING;
 }
 
-/* Of its own processes, since the control group is that of all in the container. */
+/* Count the guest's own processes, since the control group is that of all in the container. */
 static void guest_usage(const struct place_run *run, struct place_usage *ret)
 {
 	struct place_run inside = *run;

@@ -46,7 +46,7 @@ static void end_by_engine(struct deck *deck, const struct instance *instance, in
 		log_warning("the engine did not end it: %s", or_empty(err.message));
 }
 
-/* Its capsule serves on for guests, also where the kernel holds the agent. */
+/* The capsule still serves guests, also where the kernel holds the agent. */
 static int check_agent_ended(const struct run *run, struct error *err)
 {
 	const pid_t agent = run->pane.pid;

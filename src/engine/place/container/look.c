@@ -108,7 +108,7 @@ static bool is_paused(struct deck *deck, const struct instance *instance)
 	       ladder.found.state == CONTAINER_PAUSED;
 }
 
-/* Its start was killed before it opened a window, so it has had no agent.  Commands of its role may
+/* A start that was killed before it opened a window has had no agent.  Commands of the role may
  * be missing, and only another start runs them. */
 static bool is_interrupted(const struct instance *instance, const struct capsule_status *status)
 {

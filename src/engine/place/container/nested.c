@@ -212,8 +212,8 @@ static int make_certificates(const struct ladder *ladder, struct error *err)
 
 /* ---- until it answers ------------------------------------------------------------------------ */
 
-/* Its API answers once all of it is up.  The path through /proc has the length that a socket's may
- * have. */
+/* The engine's API answers once all of it is up.  The path through /proc has the length that a
+ * socket's may have. */
 static bool answers(int directory)
 {
 	cleanup_free char *url = xasprintf("unix:///proc/self/fd/%d/" NESTED_SOCKET, directory);

@@ -8,7 +8,7 @@
 #include "driver/engine/engine.h"
 #include "model/session/instance.h"
 
-/* Its image, where its socket is in there, and what says so to programs. */
+/* The image of the nested engine, where its socket is in there, and what says so to programs. */
 #define NESTED_REPOSITORY "agentdeck/docker"
 #define NESTED_IMAGE      NESTED_REPOSITORY ":latest"
 #define NESTED_PLACE      "/agentdeck/docker"

@@ -15,7 +15,7 @@ enum { PULL_MS = 3600000, END_MS = 10000, LINE_MAX_SIZE = 4096 };
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Of the registry, as in "127.0.0.1:5000/web:1"; 0: the name has none. */
+/* Length of the registry, as in "127.0.0.1:5000/web:1"; 0: the name has none. */
 static size_t host_length(const char *image)
 {
 	const size_t length = strcspn(image, "/");

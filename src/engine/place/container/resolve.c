@@ -349,7 +349,7 @@ static int refuse_image(const struct recipe *recipe, const char *image, struct e
 			 recipe->engine, shown, recipe->engine, shown);
 }
 
-/* Its user can agree to a download, unless no registry can have it. */
+/* Offer the user a download, unless no registry can have the image. */
 static int refuse_missing(const struct container_order *order, const struct recipe *recipe,
 			  const char *image, struct error *err)
 {
@@ -512,7 +512,7 @@ static void lists_clear(struct lists *lists)
 	strvec_clear(&lists->cap_add);
 }
 
-/* Its user was asked about the path as it is written: a link would lead to another place, also to
+/* The user was asked about the path as it is written: a link would lead to another place, also to
  * one that no role gets. */
 static int check_link(const char *path, const char *real, struct error *err)
 {
