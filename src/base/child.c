@@ -307,6 +307,7 @@ static void reap(struct child *child, int *ret_status)
 	close_fd(&child->input);
 	close_fd(&child->output);
 	close_fd(&child->errors);
+	strbuf_free(&child->said);
 	child->pid = 0;
 }
 
@@ -403,15 +404,18 @@ static int fail_overflow(const struct child *child, struct error *err)
 int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
 		 struct error *err)
 {
-	cleanup_child_result struct child_result result = { 0 };
+	cleanup_child_result struct child_result result = { .errors = child->said };
 	bool overflow = false, cut = false, timed_out = false;
+	struct child *before = child->before;
 
+	child->said = (struct strbuf){ 0 };
 	for (;;) {
 		struct pollfd events[] = {
 			{ .fd = child->pidfd, .events = POLLIN },
 			{ .fd = child->has_files ? -1 : child->output, .events = POLLIN },
 			{ .fd = child->has_files ? -1 : child->errors, .events = POLLIN },
 			{ .fd = child->input, .events = POLLOUT },
+			{ .fd = before ? before->errors : -1, .events = POLLIN },
 		};
 		int n = poll(events, ARRAY_SIZE(events), clock_left_ms(deadline_ms));
 		if (n < 0 && errno != EINTR) {
@@ -432,6 +436,8 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 			close_fd(&child->errors);
 		if (events[3].revents)
 			feed(child);
+		if (events[4].revents && !drain(before->errors, &before->said, MAX_ERRORS, &cut))
+			close_fd(&before->errors);
 		if (events[0].revents || (overflow && child->kill_at_max))
 			break;
 	}

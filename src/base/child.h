@@ -59,6 +59,11 @@ struct child {
 	int input;          /* write end while there is input left, else -1 */
 	const char *input_next;
 	size_t input_left, max_output;
+	/* Set by the caller: another one with pipes, whose output is this one's input; or NULL.
+	 * child_finish() of this one also reads the errors of that one: a full pipe would hold up
+	 * both. */
+	struct child *before;
+	struct strbuf said; /* its errors that were read before its own child_finish() */
 };
 
 struct child_result {

@@ -384,6 +384,31 @@ def case_a_link_that_is_lost_is_no_refusal(hosts):
     expect(check_invariant(hosts, session, conversation, words) == ("arrived", "moved"), states(hosts, session))
 
 
+def case_a_host_that_says_much_holds_up_no_move(hosts):
+    """More than a pipe holds, before each answer."""
+    session, conversation = add(settle(hosts))
+    expect(hosts.run("session", "move", "api", "--to", "gpu1").returncode == 0, "it does not move")
+    say(hosts.far, conversation, "x" * (1 << 20))
+    words = content(conversation_of(hosts.far, conversation)[0])
+    hosts_of.write(hosts.path + "/talk.py", """
+import sys
+said = b'{"frame":"data","id":"1","stream":"errors","text":"' + b"x" * 1023 + b'\\\\n"}\\n'
+talks = True
+for line in sys.stdin.buffer:
+    if talks and b'"frame":"data"' in line:
+        sys.stdout.buffer.write(said * 200)
+        talks = False
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+""")
+    hosts_of.write(hosts.path + "/talks", f'#!/bin/sh\nagentdeck "$@" | python3 {hosts.path}/talk.py\n', 0o755)
+    hosts.settings(f'[hosts.gpu1]\nprogram = "{hosts.path}/talks"\n')
+    expect(hosts.run("-H", "gpu1", "list").stderr.count(b"x" * 1023) == 200, "it does not say much")
+    done = hosts.run("session", "move", "gpu1:api", "--to", "local")
+    expect(done.returncode == 0, done)
+    expect(check_invariant(hosts, session, conversation, words) == ("arrived", "moved"), states(hosts, session))
+
+
 def case_a_session_that_leaves_is_not_exported(hosts):
     session, _ = add(settle(hosts))
     move = str(uuid.uuid4())

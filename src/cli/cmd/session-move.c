@@ -294,6 +294,7 @@ static int pipe_through(const struct strvec *export, const struct strvec *import
 	}
 	(void)close(from.output);
 	from.output = -1;
+	to.before = &from;
 	const int ended = finish(&to, imported, err);
 	if (ended < 0)
 		child_abandon(&from);
