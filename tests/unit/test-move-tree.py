@@ -75,6 +75,14 @@ def tree_there(hosts, session):
     return there(hosts, "show", session)["path"]
 
 
+def launch_there(hosts, clone):
+    """The same on the far host."""
+    session = json.loads(hosts.there("launch", clone, "--worktree", "-t", "api", "--agent", "demo", "--json"))["id"]
+    for words in (("send", "api", "said there"), ("status", "--wait", "idle", "--timeout", "60", "api"), ("session", "stop", "api")):
+        hosts.there(*words)
+    return session, tree_there(hosts, session)
+
+
 def work(tree):
     """All that a tree can have."""
     put(tree + "/committed", "1\n")
@@ -383,6 +391,82 @@ def case_a_move_with_its_tree_is_given_up(hosts):
     expect(look(other) == look(tree) == before, "there and back")
 
 
+def hostile_commit(directory, commit, subject=None):
+    """The same commit with a signature, and with another subject."""
+    header, _, message = git(directory, "cat-file", "commit", commit).partition("\n\n")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----"
+    put(directory + "/commit.o", f"{header}\n{signature}\n\n{subject or message}")
+    return git(directory, "hash-object", "-t", "commit", "-w", "commit.o").strip()
+
+
+def prepare(hosts, repository, clone):
+    """Whatever git could run for a tree is a program that says so."""
+    hosts_of.write(hosts.path + "/program", f'#!/bin/sh\necho "$0 $*" >>{hosts.path}/ran\nexit 1\n', 0o755)
+    for key in ("filter.there.smudge", "filter.there.clean", "diff.there.command", "diff.there.textconv", "merge.there.driver", "gpg.program", "core.fsmonitor",
+                "core.alternateRefsCommand", "diff.external"):
+        git(repository, "config", key, hosts.path + "/program")
+    for key, value in (("log.showSignature", "true"), ("submodule.recurse", "true"), ("protocol.ext.allow", "always"), ("remote.origin.url", clone), ("remote.origin.promisor", "true"),
+                       ("remote.origin.partialCloneFilter", "blob:none"), ("remote.origin.uploadpack", hosts.path + "/program"), ("extensions.partialClone", "origin")):
+        git(repository, "config", key, value)
+    for name in ("reference-transaction", "post-checkout", "post-commit", "post-index-change", "post-merge", "pre-commit"):
+        shutil.copy(hosts.path + "/program", f"{repository}/.git/hooks/{name}")
+
+
+def forget(repository):
+    os.remove(repository + "/.git/config")
+    git(repository, "init", "-q")
+    shutil.rmtree(repository + "/.git/hooks")
+
+
+def case_a_hostile_tree_runs_nothing_here(hosts):
+    """What it is made of leads git to no program of its user, and git asks no server for what it left out."""
+    repository, clone = repositories(hosts)
+    ran = hosts.path + "/ran"
+    session, tree = launch(hosts, repository)
+    before = look(tree)
+    git(clone, "branch", "theirs", git(clone, "commit-tree", "-m", "only there", "HEAD^{tree}").strip())
+    prepare(hosts, repository, clone)
+    expect(hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree").returncode == 0, "it does not move")
+    other = tree_there(hosts, session)
+    put(other + "/stashed", "1\n")
+    git(other, "stash", "push", "-qu", "-m", "usual")
+    stash = hostile_commit(other, "stash@{0}", "On agentdeck/api: \033[2Jfor later")
+    git(other, "stash", "drop", "-q")
+    git(other, "stash", "store", "-m", "On agentdeck/api: for later", stash)
+    put(other + "/.gitattributes", "* filter=there diff=there merge=there\n")
+    put(other + "/.gitmodules", '[submodule "m"]\n\tpath = m\n\turl = ext::' + hosts.path + "/program\n")
+    git(other, "add", ".")
+    git(other, "commit", "-qm", "there")
+    git(other, "reset", "-q", "--hard", hostile_commit(other, "HEAD"))
+    put(other + "/kept", "there\n")
+    done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--with-tree", "--json")
+    expect(not os.path.exists(ran), f"it ran: {open(ran, encoding='utf-8').read() if os.path.exists(ran) else ''}")
+    expect(done.returncode == 0 and json.loads(done.stdout)["tree_branch"] == "agentdeck/api-from-gpu1", done)
+    forget(repository)
+    expect(look(tree)[:-2] == before[:-2] and look(tree)[-1] == before[-1], "the tree here was changed")
+    expect(git(repository, "show", "agentdeck/api-from-gpu1:kept") == "there\n", "the file of there")
+    expect(git(repository, "stash", "list", "--format=%H").split() == [stash], "the stash of there")
+
+
+def case_a_hostile_tree_that_is_new_here_runs_nothing(hosts):
+    """Also one whose files are written here."""
+    repository, clone = repositories(hosts)
+    ran = hosts.path + "/ran"
+    session, tree = launch_there(hosts, clone)
+    put(tree + "/.gitattributes", "* filter=there diff=there merge=there ident\n")
+    put(tree + "/committed", "$Id$\n")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "there")
+    put(tree + "/kept", "there\n")
+    before = look(tree)
+    prepare(hosts, repository, clone)
+    done = hosts.run("session", "move", "gpu1:api", "--to", "local", "--path", repository, "--with-tree")
+    expect(not os.path.exists(ran), f"it ran: {open(ran, encoding='utf-8').read() if os.path.exists(ran) else ''}")
+    expect(done.returncode == 0, done)
+    forget(repository)
+    expect(look(here(hosts, "show", session)["path"]) == before, "the tree is not the same")
+
+
 def processes_of(home):
     """Of agentdeck and git, by the home that they have."""
     found = []
@@ -445,10 +529,7 @@ def case_a_move_is_killed_at_any_moment(hosts):
 
 def case_a_link_that_is_lost_during_a_tree_is_no_refusal(hosts):
     repository, clone = repositories(hosts)
-    session = json.loads(hosts.there("launch", clone, "--worktree", "-t", "api", "--agent", "demo", "--json"))["id"]
-    for words in (("send", "api", "said there"), ("status", "--wait", "idle", "--timeout", "60", "api"), ("session", "stop", "api")):
-        hosts.there(*words)
-    tree = tree_there(hosts, session)
+    session, tree = launch_there(hosts, clone)
     with open(tree + "/large", "wb") as file:
         file.write(os.urandom(4 << 20))
     before = look(tree)

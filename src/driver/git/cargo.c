@@ -31,6 +31,49 @@ void cargo_clear(struct cargo *cargo)
 	strvec_clear(&cargo->stashes);
 }
 
+/* ---- git in the repository --------------------------------------------------------------------- */
+
+/* What another host has sent is in there: git runs nothing for it, and fetches nothing. */
+static void add_git(const char *source, const char *const *words, struct strvec *argv,
+		    struct strvec *environment)
+{
+	strvec_push_array(argv, (const char *const[]){ "git", "-C", source, "-c",
+						       "core.hooksPath=/dev/null", "-c",
+						       "core.fsmonitor=false", "-c",
+						       "log.showSignature=false", NULL });
+	strvec_push_array(argv, words);
+	gitcmd_environment(environment);
+	strvec_push(environment, "GIT_NO_LAZY_FETCH=1");
+}
+
+/* Any exit status is fine here. */
+static int run_source(const char *source, const char *const *words, struct child_result *ret,
+		      struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	add_git(source, words, &argv, &environment);
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv),
+					       .environment = strvec_argv(&environment),
+					       .max_output = OUTPUT_MAX };
+	const int r = child_run(&request, WORK_MS, ret, err);
+	return r > 0 ? gitcmd_refuse_missing(err) : r;
+}
+
+static int ask_source(const char *source, const char *const *words, struct strbuf *ret,
+		      struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (run_source(source, words, &result, err) < 0)
+		return -1;
+	if (result.exit_status != 0) {
+		cleanup_free char *said = child_last_words(&result);
+		return error_set(err, ERROR_CHILD, "git %s: %s", words[0], said);
+	}
+	*ret = result.output;
+	result.output = (struct strbuf){ 0 };
+	return 0;
+}
+
 /* ---- git with a directory of ours -------------------------------------------------------------- */
 
 struct desk {
@@ -115,17 +158,6 @@ static int desk_ask(const struct desk *desk, const char *index, const char *cons
 		return -1;
 	const char *text = strbuf_text(&result.output);
 	*ret = xstrndup(text, strcspn(text, "\n"));
-	return 0;
-}
-
-static int ask_source(const char *source, const char *const *words, struct strbuf *ret,
-		      struct error *err)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	if (gitcmd_must_run(source, words, WORK_MS, &result, err) < 0)
-		return -1;
-	*ret = result.output;
-	result.output = (struct strbuf){ 0 };
 	return 0;
 }
 
@@ -364,9 +396,10 @@ bool cargo_is_commit(const char *name)
 static int check_whole(const char *source, const char *commit, struct error *err)
 {
 	cleanup_error struct error why = { 0 };
+	cleanup_strbuf struct strbuf nothing = { 0 };
 	const char *const words[] = { "rev-list", "--objects", "--quiet", commit,
 				      "--not",    "--all",     "--",      NULL };
-	if (gitcmd_must_run(source, words, WORK_MS, NULL, &why) == 0)
+	if (ask_source(source, words, &nothing, &why) == 0)
 		return 0;
 	return error_set(err, ERROR_CORRUPT, "not all of %s is in %s: %s", commit, source,
 			 why.message);
@@ -633,22 +666,12 @@ static int take_known(const char *source, const char *have, struct strbuf *ret, 
 		const char *const words[] = { "cat-file", "-e", commit, NULL };
 		if (!cargo_is_commit(name))
 			continue;
-		if (gitcmd_run(source, words, GITCMD_ASK_MS, &result, err) < 0)
+		if (run_source(source, words, &result, err) < 0)
 			return -1;
 		if (result.exit_status == 0)
 			strbuf_addf(ret, "^%s\n", name);
 	}
 	return 0;
-}
-
-/* Ours, for git in the repository. */
-static void add_git(const char *source, const char *const *words, struct strvec *argv,
-		    struct strvec *environment)
-{
-	strvec_push_array(argv, (const char *const[]){ "git", "-C", source, NULL });
-	strvec_push_array(argv, words);
-	gitcmd_environment(environment);
-	strvec_push(environment, "GIT_NO_LAZY_FETCH=1");
 }
 
 static int finish(struct child *child, const char *what, struct error *err)

@@ -332,6 +332,8 @@ int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err)
 		return -1;
 	strvec_push_array(&words, (const char *const[]){ "worktree", "add", "--quiet", "--lock",
 							 "--reason", GITCMD_LOCKED, NULL });
+	if (tree->is_empty)
+		strvec_push(&words, "--no-checkout");
 	if (tree->is_detached)
 		strvec_push_array(&words, (const char *const[]){ "--detach", "--", tree->path,
 								 tree->base, NULL });
@@ -341,7 +343,12 @@ int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err)
 	else
 		strvec_push_array(&words, (const char *const[]){ "-b", tree->branch, "--",
 								 tree->path, tree->base, NULL });
-	return do_run(tree->source, (const char *const *)strvec_argv(&words), MAKE_MS, err);
+	if (do_run(tree->source, (const char *const *)strvec_argv(&words), MAKE_MS, err) < 0)
+		return -1;
+	return tree->is_empty
+		       ? do_run(tree->path, (const char *const[]){ "read-tree", "HEAD", NULL },
+				MAKE_MS, err)
+		       : 0;
 }
 
 /* "remote.NAME.url ADDRESS" */

@@ -57,6 +57,9 @@ struct gitcmd_tree {
 	const char *from;
 	bool has_branch;
 	bool is_detached; /* a linked work tree at base without a branch */
+	/* A linked work tree without files, which only its index has: they come later, and git runs
+	 * no filter for them. */
+	bool is_empty;
 };
 
 /* A linked work tree, locked so that no `git worktree prune` takes it. */

@@ -277,6 +277,7 @@ static int make(struct deck *deck, struct store_lock *lock, struct instance *ins
 		.from = workspace->from,
 		.has_branch = has_branch,
 		.is_detached = is_detached(workspace),
+		.is_empty = workspace->arriving,
 	};
 	if ((workspace->kind == WORKSPACE_WORKTREE ? gitcmd_add_worktree(&tree, err)
 						   : gitcmd_clone(&tree, err)) < 0 ||
