@@ -779,6 +779,28 @@ def case_a_master_that_is_stopped_is_replaced(hosts):
         own.wait()
 
 
+def case_a_command_that_is_killed_leaves_nothing(hosts):
+    """Neither its ssh, which may wait for a connection that is stopped, nor what follows there.  The connection stays."""
+    hosts.settings("[hosts.gpu1]\ntimeout = 180\n")
+    expect(hosts.run("-H", "gpu1", "list").returncode == 0, "list")
+    masters = hosts.masters()
+
+    def kill(words, condition, what):
+        process = subprocess.Popen(["agentdeck", *words], env=hosts.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for(lambda: condition(process), what)
+        left = [(one, start_time(one)) for one in hosts.children(process.pid)]
+        process.kill()
+        process.communicate()
+        wait_for(lambda: not any(os.path.exists(f"/proc/{one}") and start_time(one) == began for one, began in left), f"{words} has left {left}")
+        expect(left and hosts.masters() == masters, f"{left}; {masters} became {hosts.masters()}")
+
+    kill(("-H", "gpu1", "events", "--json"), lambda process: b"snapshot_complete" in process.stdout.readline(), "no events")
+    wait_for(lambda: not any(b"events" in command_of(one) for one in hosts.children()), "events still runs there")
+    signal_all(masters, signal.SIGSTOP)
+    kill(("-H", "gpu1", "list"), lambda process: any(b"serve" in command_of(one) and b"gate" not in command_of(one) for one in hosts.children(process.pid)), "no ssh")
+    signal_all(masters, signal.SIGCONT)
+
+
 def case_a_login_that_prints_and_a_config_that_breaks_links(hosts):
     write(hosts.path + "/login", '#!/bin/sh\nprintf "\\033[31mWelcome\\033[0m\\n{\\"frame\\":\\"news\\"}\\nno newline"\necho "motd" >&2\neval "$SSH_ORIGINAL_COMMAND"\n', 0o755)
     hosts.down()
