@@ -101,6 +101,7 @@ workspace.copy = ["/etc/passwd"]
 workspace.copy = ["../a"]
 workspace.copy = ["a/.git/b"]
 workspace.setup = [""]
+workspace.setup = [1]
 roles.api = { path = "/r" }
 roles.api = { source = "r" }
 hosts.local = { ssh = "a" }
@@ -121,6 +122,8 @@ groups."work//api" = {}
 ui.keys = ["fly=X"]
 ui.colors = ["sky=blue"]
 """
+# What each key is given: no key takes all of them.
+VALUES = ("1", '"x"', "true", "[1]", "{ a = 1 }")
 # Examples of other programs' files, by their first line (codex) and by the file that they name.
 OTHERS = ("[mcp_servers.agentdeck]",)
 OURS = ("", "config.toml", "agentdeck.toml")
@@ -185,6 +188,33 @@ def case_both_agree(checker):
                 fail("agree", f"{kind}: config check says {check}: {line}")
             if (schema is not None) != (kind == "bad"):
                 fail("agree", f"{kind}: the schema says {schema}: {line}")
+
+
+def keys_of(schema, before=""):
+    for name, member in schema.get("properties", {}).items():
+        inner = [one for one in (member, *member.get("anyOf", [])) if "properties" in one]
+        for one in inner:
+            yield from keys_of(one, f"{before}{name}.")
+        if not inner:
+            yield before + name
+
+
+def case_both_agree_on_the_type_of_each_key(checker):
+    """What the schema refuses, the check refuses, and the check refuses no type that the schema takes."""
+    count = 0
+    for name, where, first in (("config", "config.toml", ""), ("agent", "agents/mine.toml", 'command = ["a"]\n')):
+        for key in keys_of(checker.schemas[name].schema):
+            for value in VALUES:
+                if key == "command":
+                    continue
+                text = f"{first}{key} = {value}\n"
+                check, schema = checker.check_says(text, where), checker.schema_says(name, text)
+                count += 1
+                is_type = check and re.search(r" must be .*, not (a|an|true or false)\b", check)
+                if (schema and check is None) or (is_type and not schema):
+                    fail("types", f"{name}: config check says {check}, the schema says {schema}: {key} = {value}")
+    if count < 600:
+        fail("types", f"only {count}")
 
 
 def case_each_shape_is_of_a_key(checker):

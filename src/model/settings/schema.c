@@ -43,7 +43,7 @@ static const struct toml_shape shapes[] = {
 	{ "container.logins", MEMBERS_ARE(NAME, "{\"enum\": [\"sync\", \"token\", \"ignore\"]}") },
 	{ "workspace.root", TEXT_LIKE("^~?/" PART "(?:/" PART ")*$") },
 	{ "workspace.copy", TEXTS_LIKE("^" PART "(?:/" PART ")*$") },
-	{ "workspace.setup", "{\"prefixItems\": [{\"minLength\": 1}]}" },
+	{ "workspace.setup", "{\"prefixItems\": [{\"type\": \"string\", \"minLength\": 1}]}" },
 	{ "roles",
 	  MEMBERS_ARE(NAME, "{\"type\": \"object\", \"required\": [\"source\"], "
 			    "\"additionalProperties\": false, \"properties\": {\"source\": "
