@@ -178,7 +178,7 @@ struct walk {
 	const struct toml_key *keys;
 	size_t count;
 	char *target;
-	/* Go on after a mistake, and collect them here. */
+	/* Continue after a mistake, and collect them here. */
 	struct strvec *mistakes;
 	const struct toml_target *scratch;
 };

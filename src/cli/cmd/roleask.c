@@ -58,8 +58,7 @@ static void show(const struct role_question *question)
 	if (usual)
 		say("Enter alone takes %s; q cancels.", usual);
 	else
-		say(question->is_skippable ? "Enter alone leaves it out; q cancels."
-					   : "q cancels.");
+		say(question->is_skippable ? "Enter alone skips it; q cancels." : "q cancels.");
 }
 
 static int ask(const struct role_question *question, struct role_answers *answers,

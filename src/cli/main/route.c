@@ -169,7 +169,7 @@ static int find_target(struct app *app, const struct remotes *remotes, struct st
 	return find(remotes, usual, &ret->remote, err) < 0 ? error_prefix(err, REMOTE_VARIABLE) : 0;
 }
 
-/* The words for the other side, which must not go on to a host of its own. */
+/* The words for the other side, which must not route them to a host of its own. */
 static void make_words(const struct app *app, const struct strvec *line, const char *once,
 		       const char *seat, const char *via, struct strvec *ret)
 {

@@ -27,7 +27,7 @@ struct json_object *json_of_instance(const struct deck *deck,
 				     const struct instance *instance) MUST_USE;
 /* Add what a run adds to a session: tmux, scope, resume, agent_pid and came_back. */
 void json_add_run(struct json_object *object, const struct instance *instance);
-/* By which way the agent was started when its container came back; NULL: it went on.  Static. */
+/* By which way the agent was started when its container came back; NULL: it never ended.  Static. */
 const char *comeback_rung(const struct instance *instance);
 
 /* {"success": true} with the id and title of a session. */

@@ -23,7 +23,7 @@ struct reader {
 	struct strvec sources;     /* of COPY --from and RUN --mount=from */
 	struct strvec texts;       /* "<<EOF" as "=EOF", "<<-EOF" as "-EOF" */
 	size_t ended;              /* so many of them have ended */
-	char escape;               /* goes on with the next line */
+	char escape;               /* an instruction continues on the next line */
 	struct dockerfile_bases *ret;
 	/* For dockerfile_pin(); pins NULL: nothing is written. */
 	const struct strvec *pins;

@@ -73,7 +73,7 @@ static void write_text(struct stages *stages)
 		stages->text.length = 0;
 }
 
-/* A run goes on without one. */
+/* A run continues without a file. */
 static void open_file(const struct deck *deck, struct stages *stages)
 {
 	cleanup_error struct error err = { 0 };

@@ -41,7 +41,7 @@ struct stage_news {
 	int64_t ms;   /* at an end: how long it took; else since the run began */
 };
 
-/* Begin a run.  STAGES_ELSEWHERE: one is going on, and its caller ends it. */
+/* Begin a run.  STAGES_ELSEWHERE: there is a run already, and its caller ends it. */
 enum { STAGES_ELSEWHERE = 1 };
 int stages_begin(struct deck *deck);
 /* The next stage; the one before ends.  Nothing without a run. */

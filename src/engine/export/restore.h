@@ -2,8 +2,8 @@
  *
  * The sessions of a backup (pack_deck()) back into the deck: what `agentdeck restore` does.
  *
- * What is here stays as it is: sessions, conversations that went on since, settings.  So a restore
- * that was killed is done again, and makes only what is missing.
+ * What is here stays as it is: sessions, conversations that have grown since, settings.  So a
+ * restore that was killed is done again, and makes only what is missing.
  */
 #pragma once
 

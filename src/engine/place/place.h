@@ -184,7 +184,7 @@ struct place {
 	int (*launch)(struct deck *deck, struct instance *instance, const struct place_order *order,
 		      struct error *err);
 
-	/* Has a start that failed done something that the next one goes on from?
+	/* Has a start that failed done something that the next one continues from?
 	 * place_has_begun() is how to ask.  No function: none has. */
 	bool (*has_begun)(const struct instance *instance);
 
@@ -307,7 +307,7 @@ const struct place *place_of(const struct place_run *run);
  * variables and processes it sees only what it was given.  NULL: it lives as its user does, in the
  * user's home.  Borrowed. */
 const char *place_home(const struct instance *instance);
-/* A start of the instance failed: would its removal lose what the next start goes on from? */
+/* A start of the instance failed: would its removal lose what the next start continues from? */
 bool place_has_begun(const struct instance *instance);
 
 /* The size of the agent's screen until a terminal attaches: that of its user's last terminal, at

@@ -11,7 +11,7 @@
 
 /* What Git LFS and git-annex store beside the objects of a clone's Git directory, into that of the
  * repository: files whose digest is their name, and which it does not have.  *ret: how many.
- * ERROR_TIMEOUT, ERROR_SYSTEM: not all of them; the next call goes on. */
+ * ERROR_TIMEOUT, ERROR_SYSTEM: not all of them; the next call continues. */
 int bring_copy_content(const char *directory, const char *common, int64_t deadline_ms, int64_t *ret,
 		       struct error *err);
 

@@ -4,7 +4,7 @@
  * repository, or to a remote of that.
  *
  * git runs in the user's repository only, never in the tree.  Each step is whole: a kill leaves
- * objects, or a branch that has the work, and the next call goes on from there.  Nothing takes the
+ * objects, or a branch that has the work, and the next call continues there.  Nothing takes the
  * session's lock: an agent may work meanwhile, and what it has committed by then is brought.
  */
 #pragma once

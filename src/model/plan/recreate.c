@@ -238,7 +238,7 @@ const char *recreate_step_text(enum recreate_step step)
 const char *recreate_tier_text(unsigned tier)
 {
 	static const char *const texts[] = {
-		"its container went on",
+		"its container still ran",
 		"its container was started again",
 		"its container was made again",
 		"its image was built again",

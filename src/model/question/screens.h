@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The questions about a session's end, and about going on with one that ended.
+ * The questions about a session's end, and about resuming one that ended.
  *
  *   A  unfinished work: seen?           question_of_work()
  *   B  how should this session end?     question_of_end()

@@ -194,7 +194,7 @@ struct exit_record {
 struct comeback {
 	int64_t at;     /* µs since the Epoch; 0: it did not have to come back yet */
 	unsigned tier;  /* 0 to 3 */
-	enum rung rung; /* how its agent was started; RUNG_NONE: it went on */
+	enum rung rung; /* how its agent was started; RUNG_NONE: it never ended */
 	char *lost;     /* with the container of before, for people; NULL: nothing */
 };
 
