@@ -801,6 +801,56 @@ def case_a_command_that_is_killed_leaves_nothing(hosts):
     signal_all(masters, signal.SIGCONT)
 
 
+class CommandLines(threading.Thread):
+    """Those of all processes, again and again, that have this word."""
+
+    def __init__(self, word):
+        super().__init__(daemon=True)
+        self.word, self.found, self.looks, self.ends = word, set(), 0, False
+        self.start()
+
+    def run(self):
+        while not self.ends:
+            self.found |= {command for name in os.listdir("/proc") if name.isdigit() and self.word in (command := command_of(name))}
+            self.looks += 1
+            select.select([], [], [], 0.005)
+
+    def end(self):
+        self.ends = True
+        self.join()
+
+
+def case_a_secret_is_in_no_command_line_and_no_file(hosts):
+    """One of the environment here, which stays here, and one of a login there, which the agent has."""
+    write(hosts.far + "/.bash_profile", "export FAR_KEY=canary-5d01c7-far\n")
+    hosts.environment["NEAR_KEY"] = "canary-5d01c7-near"
+    watch = CommandLines(b"canary-5d01c7")
+    try:
+        for words in (("launch", hosts.path + "/work", "-t", "mine", "--agent", "demo"), ("-H", "gpu1", "launch", hosts.path + "/work", "-t", "talk", "--agent", "demo", "-m", "hello"),
+                      ("-H", "gpu1", "send", "talk", "again"), ("list", "-A"), ("session", "stop", "mine"), ("host", "check")):
+            done = hosts.run(*words)
+            expect(done.returncode == 0, done)
+        terminal = attach(hosts)
+        environment = environment_of(json.loads(hosts.there("show", "talk", "--json"))["agent_pid"])
+        expect(os.path.basename(pwd.getpwuid(os.getuid()).pw_shell) != "bash" or b"FAR_KEY=canary-5d01c7-far" in environment, "the agent has not the key of its login")
+        expect(b"NEAR_KEY" not in environment, "the agent there has a key of this machine")
+        terminal.type(LEAVE)
+        expect(terminal.end() == 0, terminal.text)
+        for words in (("session", "stop", "gpu1:talk"), ("session", "move", "mine", "--to", "gpu1"), ("session", "move", "gpu1:mine", "--to", "local")):
+            done = hosts.run(*words)
+            expect(done.returncode == 0, done)
+    finally:
+        watch.end()
+    expect(watch.looks and not watch.found, f"in a command line: {watch.found}")
+    for home in (hosts.near, hosts.far):
+        for where, _, names in os.walk(home):
+            for name in names:
+                file = where + "/" + name
+                if name != ".bash_profile" and os.path.isfile(file) and not os.path.islink(file):
+                    with open(file, "rb") as content:
+                        expect(b"canary-5d01c7" not in content.read(), f"it is in {file}")
+
+
 def case_a_login_that_prints_and_a_config_that_breaks_links(hosts):
     write(hosts.path + "/login", '#!/bin/sh\nprintf "\\033[31mWelcome\\033[0m\\n{\\"frame\\":\\"news\\"}\\nno newline"\necho "motd" >&2\neval "$SSH_ORIGINAL_COMMAND"\n', 0o755)
     hosts.down()
