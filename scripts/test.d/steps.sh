@@ -503,10 +503,17 @@ step_vm() {
 }
 
 step_agents() {	# [AGENT...]
-	local agents=("$@")
+	local agents=("$@") agent program cache=${AGENTDECK_TEST_CACHE:-/var/cache/agentdeck-tests} directories=()
 	(($#)) || agents=(claude claude-new codex)
 	install_scratch
 	limit_as_root 1800 "$TOP/tests/persistence/real-agents" "${agents[@]}"
+	(($# == 0)) || return 0
+	# they are installed now; docs/comparison.md names commands of theirs
+	for agent in claude-new codex; do
+		program=$(limit_as_root 60 "$TOP/tests/helper/install-agents" "$agent" "$cache/$agent" | tail -n 1)
+		directories+=("$(dirname "$program")")
+	done
+	limit 300 "$TOP/tests/check-comparison" --programs "${directories[@]}"
 }
 
 step_newest() {	# [AGENT...]
