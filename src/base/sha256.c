@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/sha256.h"
 
+#include "base/macro.h"
+
 #include <endian.h>
 #include <string.h>
 
@@ -25,30 +27,38 @@ static uint32_t rotated(uint32_t word, unsigned count)
 
 static void add_block(struct sha256 *hash)
 {
-	uint32_t words[64], s[8];
+	uint32_t words[64];
 	memcpy(words, hash->block, sizeof(hash->block));
 	for (size_t i = 0; i < 16; i++)
 		words[i] = be32toh(words[i]);
 	for (size_t i = 16; i < 64; i++) {
-		uint32_t a = words[i - 15], b = words[i - 2];
+		uint32_t early = words[i - 15], late = words[i - 2];
 		words[i] = words[i - 16] + words[i - 7] +
-			   (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3) +
-			   (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10);
+			   (rotated(early, 7) ^ rotated(early, 18) ^ early >> 3) +
+			   (rotated(late, 17) ^ rotated(late, 19) ^ late >> 10);
 	}
-	memcpy(s, hash->state, sizeof(s));
+	/* Eight variables stay in registers: to move an array on by one in memory takes twice as
+	 * long. */
+	uint32_t a = hash->state[0], b = hash->state[1], c = hash->state[2], d = hash->state[3],
+		 e = hash->state[4], f = hash->state[5], g = hash->state[6], h = hash->state[7];
 	for (size_t i = 0; i < 64; i++) {
-		uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-		uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-		uint32_t first = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) +
-				 choice + constants[i] + words[i];
-		uint32_t second = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) +
-				  majority;
-		memmove(s + 1, s, 7 * sizeof(*s));
-		s[4] += first;
-		s[0] = first + second;
+		uint32_t choice = (e & f) ^ (~e & g);
+		uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
+		uint32_t first = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + choice +
+				 constants[i] + words[i];
+		uint32_t second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + majority;
+		h = g;
+		g = f;
+		f = e;
+		e = d + first;
+		d = c;
+		c = b;
+		b = a;
+		a = first + second;
 	}
-	for (size_t i = 0; i < 8; i++)
-		hash->state[i] += s[i];
+	const uint32_t more[] = { a, b, c, d, e, f, g, h };
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+		hash->state[i] += more[i];
 }
 
 void sha256_begin(struct sha256 *hash)
