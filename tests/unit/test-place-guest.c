@@ -312,6 +312,26 @@ static void a_changed_recipe_waits_for_the_other_agent(void **state)
 	finish(&agent, &child);
 }
 
+static void what_a_container_is_made_of_is_changed_at_its_owner(void **state)
+{
+	struct desk *desk = *state;
+	static const enum setting_field of_owner[] = { SETTING_DOCKER, SETTING_IMAGE, SETTING_MOUNT,
+						       SETTING_NETWORK };
+	cleanup_instance struct instance *owner = owner_of(desk), *saved = NULL;
+	struct error err = { 0 };
+	save(desk, owner);
+	put_guest(desk, GUEST);
+	for (size_t i = 0; i < ARRAY_SIZE(of_owner); i++) {
+		cleanup_setting struct setting setting = { .field = of_owner[i], .value = "none" };
+		expect(lifecycle_set(&desk->deck, GUEST, &setting, &err), &err,
+		       "lives in the container of 'owner': change that session instead");
+	}
+	cleanup_setting struct setting secret = { .field = SETTING_SECRET, .value = "KEY=env:KEY" };
+	expect(lifecycle_set(&desk->deck, GUEST, &secret, &err), &err, NULL);
+	assert_int_equal(store_load(desk->deck.store, GUEST, &saved, NULL), 0);
+	assert_null(saved->recipe->network);
+}
+
 /* ---- the container's first process ------------------------------------------------------------- */
 
 /* It has its environment when it has said a word. */
@@ -413,6 +433,7 @@ int main(void)
 		DESK_TEST(a_session_that_cannot_be_read_may_be_a_guest),
 		DESK_TEST(nothing_is_deleted_that_a_removed_guest_needs),
 		DESK_TEST(a_changed_recipe_waits_for_the_other_agent),
+		DESK_TEST(what_a_container_is_made_of_is_changed_at_its_owner),
 		DESK_TEST(what_leaves_ends_no_other_session),
 		DESK_TEST(a_stop_that_fails_ends_no_guest),
 		DESK_TEST(what_runs_in_it_is_its_own),

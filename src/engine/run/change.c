@@ -13,6 +13,7 @@
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/guest.h"
 #include "engine/place/container/resolve.h"
 #include "engine/place/gaps.h"
 #include "engine/run/ending.h"
@@ -283,12 +284,32 @@ static int set_group(struct deck *deck, const char *base, struct setting *settin
 	return 0;
 }
 
+/* Each start of a guest takes from its owner what the container is made of.  Its secrets are its
+ * own. */
+static int check_owns_container(struct deck *deck, const struct instance *instance,
+				enum container_part part, struct error *err)
+{
+	cleanup_instance struct instance *owner = NULL;
+	if (!guest_is(instance) || part == CONTAINER_SECRET)
+		return 0;
+	const char *base = guest_owner_base(instance);
+	const int r = store_load(deck->store, base, &owner, err);
+	if (r < 0)
+		return -1;
+	cleanup_free char *shown = visible(instance->title);
+	cleanup_free char *of = visible(owner ? owner->title : base);
+	return error_set(err, ERROR_INVALID,
+			 "'%s' lives in the container of '%s': change that session instead", shown,
+			 of);
+}
+
 static int set_container(struct deck *deck, const char *base, const struct field *field,
 			 struct setting *setting, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	cleanup_error struct error others = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    check_owns_container(deck, operation.instance, field->part, err) < 0 ||
 	    container_change(deck, operation.instance, field->part, setting->value, err) < 0 ||
 	    operation_save(&operation, err) < 0)
 		return -1;
