@@ -142,6 +142,29 @@ static const char *address_of(const char *container, enum engine engine)
 			       "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
 }
 
+/* Where this machine reaches it, as sshd does for a port that is forwarded. */
+TEST(ContainerIsReachedAtItsAddress)
+{
+	struct session session, inner;
+	begin(&session, ENGINE_DOCKER, "ports", NULL);
+	(void)engine_say(ENGINE_DOCKER,
+			 WORDS("exec", "--detach", container_of(&session, ENGINE_DOCKER), "/bin/nc",
+			       "-ll", "-p", "7002", "-e", "/bin/echo", "hello"));
+	struct json_object *answer = deck_look_ok(
+		WORDS("session", "address", "--json", session.id));
+	const char *address = json_get_string(answer, "address", "");
+	const char *const *call = WORDS(
+		"python3", "-c",
+		"import socket, sys\n"
+		"print(socket.create_connection((sys.argv[1], 7002), 5).recv(5).decode())\n",
+		address);
+	WAIT_FOR(strstr(machine_user(call).output, "hello"), "nobody answers at '%s'", address);
+	begin(&inner, ENGINE_DOCKER, "inner", WORDS("--network", "internal"));
+	struct reply reply = deck_look(WORDS("session", "address", inner.id));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "no address that this machine reaches"),
+	       "%d: %s%s", reply.status, reply.output, reply.errors);
+}
+
 static void does_not_reach(const struct session *session, const char *container, enum engine engine)
 {
 	const char *address = address_of(container, engine);
