@@ -379,6 +379,7 @@ static void lingering_off_is_a_warning_with_the_command(void **state UNUSED)
 	cleanup_doctor_findings struct doctor_findings findings = { 0 };
 	facts.lingers = false;
 	check(&facts, "linger", VERDICT_WARNING, "last logout", "loginctl enable-linger deck");
+	check(&facts, "linger", VERDICT_WARNING, "last logout", "start a session");
 	doctor_judge(&facts, &findings);
 	assert_non_null(strstr(doctor_conclusion(&facts, &findings), "lingering is off"));
 	facts.linger_forbidden = true;
@@ -477,6 +478,12 @@ static void a_machine_without_a_supervisor_is_told_the_remedy(void **state)
 	facts = healthy();
 	facts.supervisor_choice = NULL;
 	facts.supervisor_runs = false;
+	check(&facts, "supervisor", VERDICT_WARNING, "nothing restarts your sessions",
+	      "supervise --install");
+	/* A new user has nothing to do: the first session does it. */
+	check(&facts, "supervisor", VERDICT_WARNING, "nothing restarts your sessions",
+	      "start a session");
+	facts.supervisor_choice = (char *)"tried";
 	check(&facts, "supervisor", VERDICT_WARNING, "nothing restarts your sessions",
 	      "supervise --install");
 	facts.supervisor_choice = (char *)"declined";

@@ -426,7 +426,9 @@ static void judge_linger(const struct doctor_facts *facts, struct doctor_finding
 			       "last logout"
 			     : "off: sessions end about 10 s after your last logout, unless the "
 			       "next start can turn it on");
-		advise("sudo loginctl enable-linger %s", facts->user);
+		advise("%ssudo loginctl enable-linger %s",
+		       facts->linger_forbidden ? "" : "start a session; if it is off then, too: ",
+		       facts->user);
 	}
 }
 
@@ -504,8 +506,10 @@ static void judge_supervisor(const struct doctor_facts *facts, struct doctor_fin
 	} else if (facts->supervisor_choice && streq(facts->supervisor_choice, "declined")) {
 		ok("you uninstalled it: after a crash or reboot, run agentdeck recover");
 	} else {
+		/* A start decides it once, and only where a unit is installed. */
 		warn("none runs: after a crash or reboot, nothing restarts your sessions");
-		advise("agentdeck supervise --install");
+		advise("%sagentdeck supervise --install",
+		       facts->supervisor_choice ? "" : "start a session; if none runs then, too: ");
 	}
 }
 
