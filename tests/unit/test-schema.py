@@ -263,7 +263,11 @@ def case_projects_are_checked(checker):
                        (True, 'group = "g"\n[session.a]\nrestart = "always"\nworktree = true\n'),
                        (False, "[session.a]\nother = 1\n"), (False, "[session.a]\nargs = 1\n"),
                        (False, '[session.a]\nresume = "sometimes"\n'), (False, "other = 1\n"),
-                       (False, 'group = "g"\n'), (False, "[session.a]\nkeep = 1\n")):
+                       (False, 'group = "g"\n'), (False, "[session.a]\nkeep = 1\n"),
+                       (True, '[session.a]\nmemory_high = "1.5G"\ntasks_max = "100"\ncpu_weight = "infinity"\n'),
+                       (True, "[session.a]\nmemory_max = 0\ncpu_weight = 0\n"),
+                       (False, '[session.a]\nmemory_max = "4X"\n'), (False, "[session.a]\nmemory_max = -1\n"),
+                       (False, '[session.a]\ntasks_max = "4G"\n'), (False, "[session.a]\ncpu_weight = -1\n")):
         (root / "agentdeck.toml").write_text(text)
         result = agentdeck(checker.home, "diff", str(root / "agentdeck.toml"))
         refused = result.returncode != 0 and "agentdeck.toml" in result.stderr

@@ -401,6 +401,12 @@ static const char *schema_of(const struct command_option *option)
 		return "{\"type\": \"string\"}";
 	if (option->type == OPTION_FLAG)
 		return "{\"type\": \"boolean\"}";
+	if (option->type == OPTION_LIMIT)
+		return limit_greatest(option->limit)
+			       ? "{\"type\": [\"string\", \"integer\"], \"minimum\": 0, \"pattern\": "
+				 "\"^(?:infinity|[0-9]+)$\"}"
+			       : "{\"type\": [\"string\", \"integer\"], \"minimum\": 0, \"pattern\": "
+				 "\"^(?:infinity|[0-9]+(?:(?:[.][0-9]+)?[KMGT])?)$\"}";
 	if (option->type == OPTION_LIST)
 		return "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}";
 	return option->argument && option->argument[0] == '['
