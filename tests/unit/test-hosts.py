@@ -1911,8 +1911,14 @@ class Clock:
         self.there("launch", self.hosts.path + "/work", "-t", title, "--agent", "demo", "-m", "/run ls")
         wait_for(lambda: b'"waiting"' in self.there("show", title, "--json"), f"{title} does not wait")
         path = json.loads(self.there("show", title, "--json"))["tmux"]["socket"].rpartition("/")[0] + "/activity.json"
-        with open(path, encoding="utf-8") as file:
-            activity = json.load(file)
+
+        def written():
+            with open(path, encoding="utf-8") as file:
+                return json.load(file)
+
+        # Its screen may have been seen first: its report would take the place of what is written here.
+        wait_for(lambda: (written()["activity"], written()["source"]) == ("waiting", "report"), f"{title} does not report that it waits")
+        activity = written()
         since = datetime.datetime.fromisoformat(activity["since"].replace("Z", "+00:00")) - datetime.timedelta(seconds=age_s)
         activity.update(since=since.strftime("%Y-%m-%dT%H:%M:%S.000Z"), since_boot_ms=activity["since_boot_ms"] - age_s * 1000)
         write(path + ".new", json.dumps(activity))
