@@ -983,11 +983,13 @@ def case_a_command_that_needs_a_terminal_gets_one(hosts):
 class Terminal:
     """A command on a terminal, which a test reads and types into."""
 
+    program = ("agentdeck",)
+
     def __init__(self, hosts, *words):
         self.text = b""
         self.process, self.fd = pty.fork()
         if self.process == 0:
-            os.execvpe("agentdeck", ["agentdeck", *words], {**hosts.environment, "TERM": "xterm-256color"})
+            os.execvpe(self.program[0], [*self.program, *words], {**hosts.environment, "TERM": "xterm-256color"})
 
     def wait_for(self, text, since=0):
         deadline = time.monotonic() + DEADLINE_S
@@ -1165,6 +1167,31 @@ def case_attach_returns_without_asking_twice(hosts):
         expect(log.read().split() == ["serve", "attach"], "the host was asked twice")
     terminal.type(LEAVE)
     expect(terminal.end() == 0, terminal.text)
+
+
+class Shell(Terminal):
+    """It stays when the command ends, so that no hangup ends what that has started."""
+
+    program = ("sh", "-c", '"$@"; read word', "sh", "agentdeck")
+
+
+def case_attach_that_is_killed_here_leaves_no_ssh(hosts):
+    hosts.there("launch", hosts.path + "/work", "-t", "talk", "--agent", "demo")
+    socket = json.loads(hosts.there("show", "talk", "--json"))["tmux"]["socket"]
+
+    def clients():
+        return subprocess.run(["tmux", "-S", socket, "list-clients"], check=True, stdout=subprocess.PIPE).stdout.splitlines()
+
+    shell = Shell(hosts, "attach", "gpu1:talk")
+    shell.wait_for(b"Ctrl-Q")
+    [attached, *left] = [(one, start_time(one)) for one in hosts.children(shell.process)]
+    expect(left and len(clients()) == 1, f"{left}, {clients()}")
+    os.kill(attached[0], signal.SIGKILL)
+    wait_for(lambda: not any(os.path.exists(f"/proc/{one}") and start_time(one) == began for one, began in left), f"it has left {left}")
+    wait_for(lambda: clients() == [], f"{clients()} is left there")
+    shell.type(b"\n")
+    shell.end()
+    expect(len(hosts.masters()) == 1, f"{hosts.masters()} instead of one connection")
 
 
 def case_attach_that_is_killed_there_ends(hosts):
