@@ -561,7 +561,7 @@ static int open_lock(int dirfd, const char *name, struct error *err)
 /* Waiting until another process gives a lock back, for which F_OFD_SETLKW has no deadline.
  * closes: a watch on the lock file. */
 struct lock_wait {
-	int64_t deadline_ms;
+	int64_t deadline_ms, watched_from_ms;
 	int closes, pause_ms;
 };
 
@@ -573,27 +573,41 @@ static void lock_wait_end(struct lock_wait *wait)
 #define cleanup_lock_wait CLEANUP(lock_wait_end)
 #define LOCK_WAIT(ms)     ((struct lock_wait){ .deadline_ms = (ms), .closes = -1 })
 
-enum { MOST_PAUSE_MS = 20, MOST_WATCHED_PAUSE_MS = 1000 };
+enum {
+	UNWATCHED_MS = 200,
+	MOST_FIRST_PAUSE_MS = 4,
+	MOST_PAUSE_MS = 20,
+	MOST_WATCHED_PAUSE_MS = 1000
+};
 
 /* Wait until the process that holds a lock of this file may have closed it. False: the time is
  * over. The kernel reports the close a moment before it releases the lock, and does not report
- * other ways to release it: hence the pauses, which double. */
+ * other ways to release it: hence the pauses, which double. At first there are only pauses: closing
+ * a watch takes longer than most locks are held (base/watch.h), and then the lock is held here. */
 static bool wait_for_lock(struct lock_wait *wait, int fd)
 {
+	const int64_t now_ms = clock_ms();
 	if (clock_left_ms(wait->deadline_ms) == 0)
 		return false;
 	if (!wait->pause_ms) {
+		wait->pause_ms = 1;
+		wait->watched_from_ms = now_ms + UNWATCHED_MS;
+	}
+	const bool is_first = now_ms < wait->watched_from_ms;
+	if (!is_first && wait->closes < 0) {
 		char path[32];
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		wait->closes = watch_open(path, IN_CLOSE_WRITE);
-		wait->pause_ms = 1;
 	}
-	int64_t next_ms = clock_ms() + wait->pause_ms;
+	const int most_ms = is_first            ? MOST_FIRST_PAUSE_MS
+			    : wait->closes >= 0 ? MOST_WATCHED_PAUSE_MS
+						: MOST_PAUSE_MS;
+	int64_t next_ms = now_ms + wait->pause_ms;
 	if (next_ms > wait->deadline_ms)
 		next_ms = wait->deadline_ms;
 	if (watch_wait(wait->closes, next_ms))
 		wait->pause_ms = 1;
-	else if (wait->pause_ms < (wait->closes >= 0 ? MOST_WATCHED_PAUSE_MS : MOST_PAUSE_MS))
+	else if (wait->pause_ms < most_ms)
 		wait->pause_ms *= 2;
 	return true;
 }

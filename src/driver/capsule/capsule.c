@@ -238,15 +238,20 @@ int capsule_connect(const char *directory, int64_t deadline_ms, struct capsule *
 int capsule_await(const char *directory, int64_t deadline_ms, struct capsule **ret,
 		  struct error *err)
 {
-	cleanup_close int watch = watch_open(directory, IN_MOVED_TO);
-	for (;;) {
+	cleanup_close int watch = -1;
+	for (bool is_first = true;; is_first = false) {
 		int r = capsule_connect(directory, deadline_ms, ret, err);
 		if (r <= 0)
 			return r;
 		const int64_t now = clock_ms();
 		if (r == CAPSULE_SILENT || now >= deadline_ms)
 			return error_set(err, ERROR_TIMEOUT, "no capsule answers in %s", directory);
-		(void)watch_wait(watch, now + LOOK_MS < deadline_ms ? now + LOOK_MS : deadline_ms);
+		/* Most capsules answer at once, and closing a watch takes long (base/watch.h). */
+		if (is_first)
+			watch = watch_open(directory, IN_MOVED_TO);
+		else
+			(void)watch_wait(watch,
+					 now + LOOK_MS < deadline_ms ? now + LOOK_MS : deadline_ms);
 	}
 }
 
