@@ -216,6 +216,12 @@ def case_a_host_that_does_not_run_says_why(site):
     site.refused(UNREACHABLE, "the job has ended: agentdeck host create job --renew", "host", "check", "job")
     site.settings(LOGIN + f'[hosts.renamed]\nssh = "ann@login1"\nprogram = "{site.home}/deck/jobs/job/enter"\n')
     expect(site.json("host", "create", "renamed", "--renew")["name"] == "renamed", "it has another name now")
+    # The words of the job have its first name.
+    for words in ((), ("-H", "login1")):
+        renewed = site.json(*words, "host", "create", "job", "--renew")
+        expect(renewed["name"] == "renamed" and "[hosts.job]" not in site.config(), f"{words}: {renewed}: {site.config()}")
+    site.settings(site.config().replace(SETTINGS, "") + f'[hosts.other]\nssh = "ann@login1"\nprogram = "/elsewhere/jobs/job/enter"\n')
+    site.refused(1, "other and renamed both have a job of this name: name one of them", "host", "create", "job", "--renew")
 
 
 def case_a_kill_submits_no_second_job(site):

@@ -9,6 +9,7 @@
 #include "model/host/slurm.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* Time for the login host to run sbatch, and for the job to answer: squeue and srun wait for a
  * Slurm that has much to do. */
@@ -152,12 +153,41 @@ static int ask(struct app *app, const struct remote *login, const char *name,
 	return 0;
 }
 
-/* The name of the job's directory is that of the host when it was made. */
-static int create_there(struct app *app, const struct remote *login, const char *name,
-			struct error *err)
+/* Find the host whose job was made by this name: host rename does not rename the directory of the
+ * job, and the job's own messages have that name.  login NULL: of any login host, unless the job is
+ * of this machine.  Leaves *ret alone if there is none. */
+static int find_by_directory(struct app *app, const char *name, const struct remote *login,
+			     const struct remote **ret, struct error *err)
 {
-	const char *host = app->operands.items[0];
-	const struct remote *old = remotes_find(&app->deck.settings.hosts, host);
+	const struct remotes *remotes = &app->deck.settings.hosts;
+	const struct remote *found = NULL;
+	cleanup_free char *here = xasprintf("%s/" SLURM_DIRECTORY "/%s/job", app->deck.paths.state,
+					    name);
+	if (!login && access(here, F_OK) == 0)
+		return 0;
+	for (size_t i = 0; i < remotes->count; i++) {
+		const struct remote *remote = &remotes->items[i];
+		cleanup_free char *entered = slurm_entered_by(remote->program);
+		if (!remote->ssh || !entered || !streq(entered, name) ||
+		    (login && !streq(or_empty(login->ssh), remote->ssh)))
+			continue;
+		if (found)
+			return error_set(err, ERROR_INVALID,
+					 "%s and %s both have a job of this name: name one of them",
+					 found->name, remote->name);
+		found = remote;
+	}
+	if (found)
+		*ret = found;
+	return 0;
+}
+
+/* old: the host, if there is one.  The name of the job's directory is that of the host when it was
+ * made. */
+static int create_there(struct app *app, const struct remote *login, const struct remote *old,
+			const char *name, struct error *err)
+{
+	const char *host = old ? old->name : app->operands.items[0];
 	cleanup_json struct json_object *answer = NULL;
 	if (!login->ssh)
 		return error_set(err, ERROR_INVALID,
@@ -198,10 +228,13 @@ static int cmd_host_create(struct app *app, struct error *err)
 	const char *name = app->operands.items[0];
 	const struct remote *login = NULL;
 	const struct remote *old = remotes_find(&app->deck.settings.hosts, name);
-	cleanup_free char *entered = old ? slurm_entered_by(old->program) : NULL;
 	if (check(name, given, err) < 0 || (app->host && !streq(app->host, REMOTE_HERE) &&
 					    host_find(app, app->host, &login, err) < 0))
 		return -1;
+	const bool is_here = app->host && !login; /* -H local */
+	if (!old && given->renew && !is_here && find_by_directory(app, name, login, &old, err) < 0)
+		return -1;
+	cleanup_free char *entered = old ? slurm_entered_by(old->program) : NULL;
 	if (!app->host && given->renew && entered && find_login(app, old, &login, err) < 0)
 		return -1;
 	if (!login)
@@ -210,7 +243,7 @@ static int cmd_host_create(struct app *app, struct error *err)
 		return error_set(err, ERROR_EXISTS,
 				 "there is a host '%s', which is no job of %s: take another name",
 				 name, login->name);
-	return create_there(app, login, entered ? entered : name, err);
+	return create_there(app, login, old, entered ? entered : name, err);
 }
 
 const struct command command_host_create = {
