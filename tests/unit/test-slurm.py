@@ -260,7 +260,7 @@ def case_a_job_is_found_though_sbatch_has_failed(site):
     # An entry of another deck of the same login.
     entry = '[hosts.job]\nssh = "ann@login1"\nprogram = "/elsewhere/jobs/job/enter"\n'
     site.settings(LOGIN + entry)
-    site.refused(1, "but job is that of /elsewhere/jobs/job/enter: name its login host with -H", "host", "create", "job", "--renew")
+    site.refused(1, "but config.toml has /elsewhere/jobs/job/enter for job: name the login host of job with -H", "host", "create", "job", "--renew")
     # The entry cannot be written.
     site.unset("101.json")
     site.unset("lost")
@@ -271,7 +271,7 @@ def case_a_job_is_found_though_sbatch_has_failed(site):
     site.settings("not TOML\n")
     site.unset("late")
     said = process.communicate(timeout=DEADLINE_S)[1].decode()
-    expect(process.returncode == 1 and "job 101 is there, but its host job is not added" in said, said)
+    expect(process.returncode == 1 and "job 101 is submitted, but its host job is not added" in said, said)
     site.settings(LOGIN)
     expect(site.create()["was_there"] and "hosts.job" in site.config(), "the same command adds it")
 
@@ -310,7 +310,7 @@ def case_values_are_words_and_no_more(site):
     for name in ("../up", "-n", "a b", "local", "a;b", ""):
         site.refused(USAGE, "", "-H", "login1", "host", "create", "--slurm", "--", name)
     site.refused(USAGE, "add one of them", "-H", "login1", "host", "create", "job")
-    site.refused(USAGE, "the same script", "-H", "login1", "host", "create", "job", "--renew", "--gpus=1")
+    site.refused(USAGE, "the same script again: change the script, instead of adding --gpus", "-H", "login1", "host", "create", "job", "--renew", "--gpus=1")
     expect(not os.path.exists(site.slurm + "/calls"), "something was run")
     # A home that a shell would read as more than a word.
     home = site.path + "/a 'b' $(touch owned)\"\n#SBATCH --uid=0"

@@ -58,10 +58,11 @@ static int check(const char *name, const struct options *given, struct error *er
 		const char *value = given->resources[i];
 		cleanup_free char *text = visible(or_empty(value));
 		if (value && given->renew)
-			return error_set(err, ERROR_USAGE,
-					 "--renew submits the same script: change it there, "
-					 "without --%s",
-					 resource_words[i]);
+			return error_set(
+				err, ERROR_USAGE,
+				"--renew submits the same script again: change the script, "
+				"instead of adding --%s",
+				resource_words[i]);
 		if (value && !slurm_is_word(value))
 			return error_set(err, ERROR_USAGE,
 					 "--%s is '%s': use letters, digits and \"_.,:=+-@/\"",
@@ -191,8 +192,7 @@ static int create_there(struct app *app, const struct remote *login, const struc
 	cleanup_json struct json_object *answer = NULL;
 	if (!login->ssh)
 		return error_set(err, ERROR_INVALID,
-				 "%s is reached by no ssh: a job has its login "
-				 "host",
+				 "%s is no host by ssh: -H must name the login host of Slurm",
 				 login->name);
 	if (ask(app, login, name, &answer, err) < 0)
 		return -1;
@@ -207,13 +207,14 @@ static int create_there(struct app *app, const struct remote *login, const struc
 							    : TIMEOUT_LEAST_S };
 	if (old && !streq(old->program, program))
 		return error_set(err, ERROR_INVALID,
-				 "job %s %s %s, but %s is that of %s: name its login host with -H",
-				 job, was_there ? "is one of" : "is submitted for", program, host,
-				 old->program);
+				 "job %s %s %s, but config.toml has %s for %s: name the login host "
+				 "of %s with -H",
+				 job, was_there ? "is one of" : "is submitted for", program,
+				 old->program, host, host);
 	if (!old && hosts_entry_save(&app->deck, &remote, err) < 0)
 		return error_prefix(err,
-				    "job %s is there, but its host %s is not added, which the same "
-				    "command does later",
+				    "job %s is submitted, but its host %s is not added, which the "
+				    "same command does once it can",
 				    job, host);
 	return print_done(
 		app, json_of_job(host, job, program, was_there),
