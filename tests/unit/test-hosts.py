@@ -1096,6 +1096,7 @@ def case_attach_can_be_left_while_the_host_is_away(hosts):
     terminal.wait_for(b"Ctrl-Q leaves")
     terminal.type(LEAVE)
     expect(terminal.end() == UNREACHABLE and b"to return: agentdeck -H gpu1 -p mine attach\r\n" in terminal.text, terminal.text)
+    hosts.there("-p", "mine", "stop", "other")
     hosts.up()
     terminal = attach(hosts)
     hosts.down()
