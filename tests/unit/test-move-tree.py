@@ -370,6 +370,51 @@ def case_where_its_work_began_need_not_be_there(hosts):
     expect(done.returncode == 0 and look(tree_there(hosts, session)) == look(tree), done)
 
 
+def case_the_users_own_files_come_behind_those_of_the_tree(hosts):
+    repository, clone = repositories(hosts)
+    put(repository + "/.gitignore", "*.o\n.env\n")
+    git(repository, "commit", "-qam", "ignore")
+    session, tree = launch(hosts, repository)
+    put(clone + "/.env", "of that machine\n")
+    with open(hosts.far + "/config.toml", "a", encoding="utf-8") as file:
+        file.write('[workspace]\ncopy = [".env"]\n')
+    done = hosts.run("session", "move", "api", "--to", "gpu1", "--path", clone, "--with-tree")
+    expect(done.returncode == 0, done)
+    other = tree_there(hosts, session)
+    with open(other + "/.env", encoding="utf-8") as file:
+        expect(file.read() == "of that machine\n", "another .env")
+    os.remove(other + "/.env")
+    expect(look(other) == look(tree), "the tree is not the same")
+    blob = git(clone, "hash-object", ".env").strip()
+    known = subprocess.run(["git", "-C", clone, "cat-file", "-e", blob], check=False, stderr=subprocess.DEVNULL).returncode
+    expect(known != 0, "git has the content of .env")
+
+
+def case_a_tree_that_was_cut_is_not_passed_over(hosts):
+    repository, clone = repositories(hosts)
+    session, tree = launch(hosts, repository)
+    for i in range(2000):
+        put(f"{tree}/many/{i}", f"{i}\n")
+    way = ("session", "move", session, "--to", "gpu1", "--path", clone)
+    process = begin(hosts, (*way, "--with-tree"))
+
+    def arrives():
+        for name in glob.glob(hosts.far + "/**/instance.json", recursive=True):
+            with open(name, encoding="utf-8") as file:
+                if '"arriving":"' in file.read().replace(" ", ""):
+                    return True
+        return False
+    hosts_of.wait_for(arrives, "it does not arrive")
+    for home in (hosts.far, hosts.near):
+        kill(home)
+    process.wait()
+    hosts_of.wait_for(lambda: not processes_of(hosts.far), "what was killed runs there")
+    refused(hosts, 1, "repeat it with --with-tree", *way)
+    done = hosts.run(*way, "--with-tree")
+    expect(done.returncode == 0 and states(hosts, session) == ("moved", "arrived"), done)
+    expect(look(tree_there(hosts, session)) == look(tree), "the tree is not the same")
+
+
 def case_a_move_with_its_tree_is_given_up(hosts):
     repository, clone = repositories(hosts)
     session, tree = launch(hosts, repository)
@@ -452,11 +497,14 @@ def case_a_hostile_tree_that_is_new_here_runs_nothing(hosts):
     """Also one whose files are written here."""
     repository, clone = repositories(hosts)
     ran = hosts.path + "/ran"
+    # Its work began at a commit that is not sent, which git would ask the server for.
+    put(clone + "/kept", "2\n")
+    git(clone, "commit", "-qam", "not here")
     session, tree = launch_there(hosts, clone)
     put(tree + "/.gitattributes", "* filter=there diff=there merge=there ident\n")
     put(tree + "/committed", "$Id$\n")
     git(tree, "add", ".")
-    git(tree, "commit", "-qm", "there")
+    git(tree, "commit", "-q", "--amend", "-m", "there")
     put(tree + "/kept", "there\n")
     before = look(tree)
     prepare(hosts, repository, clone)

@@ -655,20 +655,29 @@ int cargo_list(const char *source, struct strvec *ret, struct error *err)
 	return 0;
 }
 
+int cargo_is_here(const char *source, const char *commit, bool *ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *name = xasprintf("%s^{commit}", commit);
+	const char *const words[] = { "cat-file", "-e", name, NULL };
+	if (run_source(source, words, &result, err) < 0)
+		return -1;
+	*ret = result.exit_status == 0;
+	return 0;
+}
+
 /* Which of the names are commits of this repository, too?  Adds a line "^NAME" for each. */
 static int take_known(const char *source, const char *have, struct strbuf *ret, struct error *err)
 {
 	cleanup_free char *copy = xstrdup(have);
 	char *rest = copy;
 	for (const char *name; (name = strsep(&rest, ","));) {
-		cleanup_child_result struct child_result result = { 0 };
-		cleanup_free char *commit = xasprintf("%s^{commit}", name);
-		const char *const words[] = { "cat-file", "-e", commit, NULL };
+		bool is_here = false;
 		if (!cargo_is_commit(name))
 			continue;
-		if (run_source(source, words, &result, err) < 0)
+		if (cargo_is_here(source, name, &is_here, err) < 0)
 			return -1;
-		if (result.exit_status == 0)
+		if (is_here)
 			strbuf_addf(ret, "^%s\n", name);
 	}
 	return 0;

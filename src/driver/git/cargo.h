@@ -58,6 +58,8 @@ int cargo_keep(const struct cargo_tree *tree, const struct cargo *cargo, const c
 int cargo_list(const char *source, struct strvec *ret, struct error *err);
 /* May this be the name of a commit? */
 bool cargo_is_commit(const char *name);
+/* Is it a commit of the repository?  A partial clone fetches nothing for the answer. */
+int cargo_is_here(const char *source, const char *commit, bool *ret, struct error *err);
 /* Write the commit to standard output, as a pack, with what it needs and these commits (names
  * joined by commas) do not have. */
 int cargo_send(const char *source, const char *commit, const char *have, struct error *err);

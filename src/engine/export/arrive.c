@@ -106,6 +106,19 @@ static int keep_tree(struct arrival *arrival, struct error *err)
 	return 0;
 }
 
+/* An earlier attempt, with its tree, may have been cut before the tree had its files. */
+static int check_tree_is_whole(const struct instance *instance, struct error *err)
+{
+	if (!instance->workspace || !instance->workspace->arriving)
+		return 0;
+	cleanup_free char *shown = visible(instance->workspace->path);
+	return error_set(
+		err, ERROR_INVALID,
+		"this move was begun with its tree, and %s has only a part of it: repeat it "
+		"with --with-tree",
+		shown);
+}
+
 /* While it is unpacked the tree may be a mixture of two, so MOVE_ARRIVING is saved first. */
 static int bring_tree(struct arrival *arrival, struct error *err)
 {
@@ -113,7 +126,7 @@ static int bring_tree(struct arrival *arrival, struct error *err)
 	struct move *move = &operation->instance->move;
 	move->was_here = move->was_here || move->state == MOVE_MOVED;
 	if (!arrival->order.tree)
-		return 0;
+		return check_tree_is_whole(operation->instance, err);
 	if (move->was_here)
 		return keep_tree(arrival, err);
 	if (save_state(arrival, MOVE_ARRIVING, err) < 0 ||

@@ -191,10 +191,11 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 	/* A commit that was amended or rebased since is not over here. */
 	bool has_base = false;
 	if (!workspace->carried &&
-	    (gitcmd_has_commit(workspace->source, cargo.base, &has_base, err) < 0 ||
+	    (cargo_is_here(workspace->source, cargo.base, &has_base, err) < 0 ||
 	     (has_base &&
 	      gitcmd_is_ancestor(workspace->source, cargo.base, cargo.head, &has_base, err) < 0)))
 		return -1;
+	const bool is_new = workspace->arriving && !workspace->carried;
 	/* Where its work began, as the other end knows it. */
 	if (has_base)
 		replace_string(&workspace->base, cargo.base);
@@ -202,7 +203,8 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 	/* A tree that was made just now is empty of what git ignores. */
 	const bool is_again = streq(commit, or_empty(workspace->arriving));
 	replace_string(&workspace->arriving, commit);
-	if (store_save(lock, instance, err) < 0 || lay(deck, instance, &cargo, is_again, err) < 0)
+	if (store_save(lock, instance, err) < 0 || lay(deck, instance, &cargo, is_again, err) < 0 ||
+	    (is_new && tree_arrived(deck, instance, err) < 0))
 		return -1;
 	replace_string(&workspace->carried, commit);
 	replace_string(&workspace->arriving, NULL);
