@@ -294,10 +294,10 @@ static int check_owns_container(struct deck *deck, const struct instance *instan
 		return 0;
 	const char *base = guest_owner_base(instance);
 	const int r = store_load(deck->store, base, &owner, err);
-	if (r < 0)
-		return -1;
+	if (r != 0)
+		return r < 0 ? -1 : guest_refuse_removed(base, err);
 	cleanup_free char *shown = visible(instance->title);
-	cleanup_free char *of = visible(owner ? owner->title : base);
+	cleanup_free char *of = visible(owner->title);
 	return error_set(err, ERROR_INVALID,
 			 "'%s' lives in the container of '%s': change that session instead", shown,
 			 of);

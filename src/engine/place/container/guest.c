@@ -22,7 +22,7 @@ void guest_owner_close(struct guest_owner *owner)
 	*owner = (struct guest_owner){ 0 };
 }
 
-static int refuse_removed(const char *base, struct error *err)
+int guest_refuse_removed(const char *base, struct error *err)
 {
 	cleanup_free char *id = naming_id_of_base(base);
 	return error_set(err, ERROR_NOT_FOUND,
@@ -47,7 +47,7 @@ int guest_open_owner(struct deck *deck, const char *base, const struct place_ord
 	if (r == 0)
 		r = store_load_locked(owner.lock, &owner.instance, err);
 	if (r != 0)
-		return r < 0 ? -1 : refuse_removed(base, err);
+		return r < 0 ? -1 : guest_refuse_removed(base, err);
 	*ret = owner;
 	owner = (struct guest_owner){ 0 };
 	return 0;
@@ -437,7 +437,7 @@ int guest_follow(struct deck *deck, struct store_lock *lock, struct instance *in
 	const char *base = instance->recipe->within;
 	const int r = store_load(deck->store, base, &owner, err);
 	if (r != 0)
-		return r < 0 ? -1 : refuse_removed(base, err);
+		return r < 0 ? -1 : guest_refuse_removed(base, err);
 	if (check_owner(owner, err) < 0 || check_directory(deck, owner, instance, err) < 0)
 		return -1;
 	follow(owner, instance->recipe);

@@ -30,6 +30,9 @@ static inline const char *guest_owner_base(const struct instance *instance)
 	return guest_is(instance) ? instance->recipe->within : instance->base;
 }
 
+/* ERROR_NOT_FOUND: the owner with that base was removed. */
+int guest_refuse_removed(const char *base, struct error *err);
+
 /* The owner, locked until it is closed. */
 struct guest_owner {
 	struct store_lock *lock;   /* owned */
