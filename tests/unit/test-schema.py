@@ -267,7 +267,7 @@ def case_projects_are_checked(checker):
                        (True, '[session.a]\nmemory_high = "1.5G"\ntasks_max = "100"\ncpu_weight = "infinity"\n'),
                        (True, "[session.a]\nmemory_max = 0\ncpu_weight = 0\n"),
                        (False, '[session.a]\nmemory_max = "4X"\n'), (False, "[session.a]\nmemory_max = -1\n"),
-                       (False, '[session.a]\ntasks_max = "4G"\n'), (False, "[session.a]\ncpu_weight = -1\n")):
+                       (False, '[session.a]\ntasks_max = "4G"\n'), (False, "[session.a]\ncpu_weight = -1\n"), (False, "[session.a]\ncpu_weight = 10001\n")):
         (root / "agentdeck.toml").write_text(text)
         result = agentdeck(checker.home, "diff", str(root / "agentdeck.toml"))
         refused = result.returncode != 0 and "agentdeck.toml" in result.stderr

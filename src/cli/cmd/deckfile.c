@@ -437,6 +437,8 @@ struct json_object *deckfile_schema(void)
 		struct json_object *member = json_make_object(members, name);
 		json_set_string(member, "description", option->help);
 		toml_schema_lay(member, schema_of(option));
+		if (option->type == OPTION_LIMIT && limit_greatest(option->limit))
+			json_set_int(member, "maximum", limit_greatest(option->limit));
 	}
 	json_object_object_del(session, "$schema");
 	toml_schema_lay(schema, "{\"required\": [\"session\"]}");
