@@ -213,9 +213,9 @@ static int create_there(struct app *app, const struct remote *login, const struc
 				 old->program, host, host);
 	if (!old && hosts_entry_save(&app->deck, &remote, err) < 0)
 		return error_prefix(err,
-				    "job %s is submitted, but its host %s is not added, which the "
-				    "same command does once it can",
-				    job, host);
+				    "job %s %s, but its host %s is not added, which the same "
+				    "command does once it can",
+				    job, was_there ? "is there already" : "is submitted", host);
 	return print_done(
 		app, json_of_job(host, job, program, was_there),
 		xasprintf("Job %s %s. When it runs, %s is a host: agentdeck host check %s", job,
