@@ -314,8 +314,11 @@ step_without-systemd() {	# [TEST...]
 }
 
 tarball() {
-	limit 600 "$TOP/scripts/build-tarball" "$WORK/tarball"
-	limit 120 "$TOP/tests/tarball" "$WORK"/tarball/agentdeck-*.tar.gz
+	local options archive
+	for options in '' --systemd; do
+		archive=$(limit 600 "$TOP/scripts/build-tarball" ${options:+"$options"} "$WORK/tarball" | tail -n 1)
+		limit 120 "$TOP/tests/tarball" "$archive"
+	done
 }
 
 # Where the script has run before, as the README says, only the prefix differs.

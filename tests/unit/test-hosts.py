@@ -494,7 +494,7 @@ def case_a_host_is_added_as_it_is_found(hosts):
     hosts.up()
     message = refused(hosts, 1, "gpu1 was not added", "host", "add", "gpu1", "--program", "/nowhere/agentdeck")
     system = os.uname()
-    expect(f"gpu1 is a host (Linux {system.machine}, tmux " in message and f"{system.machine}.tar.gz" in message, message)
+    expect(f"gpu1 is a host (Linux {system.machine}, tmux " in message and f"{system.machine}-systemd.tar.gz" in message, message)
     expect(config(hosts) == before, "a host that was not added is written")
     done = hosts.run("host", "add", "gpu1")
     expect(done.returncode == 0 and b"gpu1: agentdeck " in done.stdout and b"\n  no supervisor runs there" in done.stdout, done)

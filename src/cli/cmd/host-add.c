@@ -175,12 +175,15 @@ static int lacks_agentdeck(struct app *app, const struct remote *remote, const c
 		    "as:",
 		    remote->name, system);
 		say("  a package: scripts/build-deb, build-rpm and build-arch make them");
-		say("  or static programs, of scripts/build-tarball on a machine like that one:");
+		say("  or an archive that scripts/build-tarball --systemd made on a machine like that "
+		    "one:");
 		say("    ssh %s 'mkdir -p ~/.local && tar -C ~/.local --strip-components=1 -xz' "
-		    "<agentdeck-%s-%s.tar.gz",
+		    "<agentdeck-%s-%s-systemd.tar.gz",
 		    remote->ssh, agentdeck_version, machine);
 		say("    %s", again);
-		say("  These know no systemd: a logout can end their sessions.");
+		say("  Where there is no systemd, or an older C library, make the archive without "
+		    "--systemd.");
+		say("  Then a logout can end its sessions, and it has no containers and no deck.");
 		if (!strstr(system, "tmux"))
 			say("It has no tmux, either, which agentdeck needs.");
 	}
