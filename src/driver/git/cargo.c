@@ -572,6 +572,15 @@ static int sync_files(const char *path, struct error *err)
 	return fd >= 0 && syncfs(fd) == 0 ? 0 : error_set_file(err, errno, "sync %s", path);
 }
 
+int cargo_check_out(const struct cargo_tree *tree, struct error *err)
+{
+	CLEANUP(desk_close) struct desk desk = { 0 };
+	const char *const words[] = { "checkout-index", "--all", "--force", "--quiet", NULL };
+	if (desk_open(tree, &desk, err) < 0 || copy_index(&desk, err) < 0)
+		return -1;
+	return desk_run(&desk, "staged", words, NULL, NULL, err);
+}
+
 int cargo_lay(const struct cargo_tree *tree, const struct cargo *cargo, bool is_again,
 	      struct error *err)
 {
@@ -655,14 +664,30 @@ int cargo_list(const char *source, struct strvec *ret, struct error *err)
 	return 0;
 }
 
-int cargo_is_here(const char *source, const char *commit, bool *ret, struct error *err)
+static int is_yes(const char *source, const char *const *words, bool *ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	cleanup_free char *name = xasprintf("%s^{commit}", commit);
-	const char *const words[] = { "cat-file", "-e", name, NULL };
 	if (run_source(source, words, &result, err) < 0)
 		return -1;
 	*ret = result.exit_status == 0;
+	return 0;
+}
+
+static int is_here(const char *source, const char *commit, bool *ret, struct error *err)
+{
+	cleanup_free char *name = xasprintf("%s^{commit}", commit);
+	return is_yes(source, (const char *const[]){ "cat-file", "-e", name, NULL }, ret, err);
+}
+
+int cargo_comes_from(const char *source, const struct cargo *cargo, bool *ret, struct error *err)
+{
+	const char *const words[] = { "merge-base", "--is-ancestor", cargo->base, cargo->head,
+				      NULL };
+	bool found = false;
+	if (is_here(source, cargo->base, &found, err) < 0 ||
+	    (found && is_yes(source, words, &found, err) < 0))
+		return -1;
+	*ret = found;
 	return 0;
 }
 
@@ -672,12 +697,12 @@ static int take_known(const char *source, const char *have, struct strbuf *ret, 
 	cleanup_free char *copy = xstrdup(have);
 	char *rest = copy;
 	for (const char *name; (name = strsep(&rest, ","));) {
-		bool is_here = false;
+		bool is_known = false;
 		if (!cargo_is_commit(name))
 			continue;
-		if (cargo_is_here(source, name, &is_here, err) < 0)
+		if (is_here(source, name, &is_known, err) < 0)
 			return -1;
-		if (is_here)
+		if (is_known)
 			strbuf_addf(ret, "^%s\n", name);
 	}
 	return 0;

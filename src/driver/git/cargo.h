@@ -41,6 +41,14 @@ void cargo_clear(struct cargo *cargo);
  * not in the repository. */
 int cargo_read(const char *source, const char *commit, struct cargo *ret, struct error *err);
 
+/* Does its head come from its base, as far as the repository has both?  A partial clone fetches
+ * nothing for the answer. */
+int cargo_comes_from(const char *source, const struct cargo *cargo, bool *ret, struct error *err);
+
+/* Write the files that the index of a new tree names, and no others, without filters.  Killed in
+ * between, it can be repeated. */
+int cargo_check_out(const struct cargo_tree *tree, struct error *err);
+
 /* Make the tree, which has its branch checked out and nothing in progress, what the cargo is, and
  * prove it.  Ignored files stay.  Killed in between, it is a mixture of both; the next call
  * completes it, with is_again.  ERROR_EXISTS: an ignored file is where one of the cargo belongs. */
@@ -58,8 +66,6 @@ int cargo_keep(const struct cargo_tree *tree, const struct cargo *cargo, const c
 int cargo_list(const char *source, struct strvec *ret, struct error *err);
 /* May this be the name of a commit? */
 bool cargo_is_commit(const char *name);
-/* Is it a commit of the repository?  A partial clone fetches nothing for the answer. */
-int cargo_is_here(const char *source, const char *commit, bool *ret, struct error *err);
 /* Write the commit to standard output, as a pack, with what it needs and these commits (names
  * joined by commas) do not have. */
 int cargo_send(const char *source, const char *commit, const char *have, struct error *err);

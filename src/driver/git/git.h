@@ -57,8 +57,8 @@ struct gitcmd_tree {
 	const char *from;
 	bool has_branch;
 	bool is_detached; /* a linked work tree at base without a branch */
-	/* A linked work tree without files, which only its index has: they come later, and git runs
-	 * no filter for them. */
+	/* A linked work tree without files, which only its index has: cargo_check_out() writes
+	 * them. */
 	bool is_empty;
 };
 

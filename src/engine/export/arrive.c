@@ -106,16 +106,18 @@ static int keep_tree(struct arrival *arrival, struct error *err)
 	return 0;
 }
 
-/* An earlier attempt, with its tree, may have been cut before the tree had its files. */
-static int check_tree_is_whole(const struct instance *instance, struct error *err)
+/* An earlier move, with its tree, was cut before the tree was whole.  Its copy becomes that of this
+ * move, which removes it when it is given up. */
+static int refuse_part(struct arrival *arrival, struct error *err)
 {
-	if (!instance->workspace || !instance->workspace->arriving)
-		return 0;
+	const struct instance *instance = arrival->operation.instance;
 	cleanup_free char *shown = visible(instance->workspace->path);
+	if (save_state(arrival, MOVE_ARRIVING, err) < 0)
+		return -1;
 	return error_set(
 		err, ERROR_INVALID,
-		"this move was begun with its tree, and %s has only a part of it: repeat it "
-		"with --with-tree",
+		"a move with its tree was cut before, so %s had only a part of it, and is "
+		"removed: repeat the command, with --with-tree if the tree is to come along",
 		shown);
 }
 
@@ -125,11 +127,13 @@ static int bring_tree(struct arrival *arrival, struct error *err)
 	struct operation *operation = &arrival->operation;
 	struct move *move = &operation->instance->move;
 	move->was_here = move->was_here || move->state == MOVE_MOVED;
+	const struct workspace *workspace = operation->instance->workspace;
 	if (!arrival->order.tree)
-		return check_tree_is_whole(operation->instance, err);
+		return workspace && workspace->arriving ? refuse_part(arrival, err) : 0;
 	if (move->was_here)
 		return keep_tree(arrival, err);
 	if (save_state(arrival, MOVE_ARRIVING, err) < 0 ||
+	    tree_ensure(arrival->deck, operation->lock, operation->instance, err) < 0 ||
 	    tree_unpack(arrival->deck, operation->lock, operation->instance, arrival->order.tree,
 			err) < 0)
 		return -1;

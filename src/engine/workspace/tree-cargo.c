@@ -178,11 +178,22 @@ static int lay(const struct deck *deck, const struct instance *instance, const s
 		       : cargo_lay(&tree, cargo, is_again, err);
 }
 
+int tree_check_out(const struct deck *deck, const struct instance *instance, struct error *err)
+{
+	cleanup_free char *place = NULL, *record = NULL;
+	cleanup_close int records = -1;
+	struct cargo_tree tree;
+	return tree_open(deck, instance->id, true, &records, err) < 0 ||
+			       find(deck, instance, records, &place, &record, &tree, err) < 0
+		       ? -1
+		       : cargo_check_out(&tree, err);
+}
+
 int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		const char *commit, struct error *err)
 {
 	cleanup_cargo struct cargo cargo = { 0 };
-	if (check_kind(instance, err) < 0 || tree_ensure(deck, lock, instance, err) < 0)
+	if (check_kind(instance, err) < 0)
 		return -1;
 	struct workspace *workspace = instance->workspace;
 	if (cargo_read(workspace->source, commit, &cargo, err) < 0 ||
@@ -190,12 +201,8 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 		return -1;
 	/* A commit that was amended or rebased since is not over here. */
 	bool has_base = false;
-	if (!workspace->carried &&
-	    (cargo_is_here(workspace->source, cargo.base, &has_base, err) < 0 ||
-	     (has_base &&
-	      gitcmd_is_ancestor(workspace->source, cargo.base, cargo.head, &has_base, err) < 0)))
+	if (!workspace->carried && cargo_comes_from(workspace->source, &cargo, &has_base, err) < 0)
 		return -1;
-	const bool is_new = workspace->arriving && !workspace->carried;
 	/* Where its work began, as the other end knows it. */
 	if (has_base)
 		replace_string(&workspace->base, cargo.base);
@@ -203,8 +210,7 @@ int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *ins
 	/* A tree that was made just now is empty of what git ignores. */
 	const bool is_again = streq(commit, or_empty(workspace->arriving));
 	replace_string(&workspace->arriving, commit);
-	if (store_save(lock, instance, err) < 0 || lay(deck, instance, &cargo, is_again, err) < 0 ||
-	    (is_new && tree_arrived(deck, instance, err) < 0))
+	if (store_save(lock, instance, err) < 0 || lay(deck, instance, &cargo, is_again, err) < 0)
 		return -1;
 	replace_string(&workspace->carried, commit);
 	replace_string(&workspace->arriving, NULL);

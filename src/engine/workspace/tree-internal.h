@@ -77,6 +77,10 @@ int tree_open_root(const char *root, int *ret, struct error *err);
  * to be made. */
 int tree_open(const struct deck *deck, const char *id, bool make, int *ret, struct error *err);
 
+/* Write the files of a new worktree, which has only its index: git runs no filter for what another
+ * host has sent. */
+int tree_check_out(const struct deck *deck, const struct instance *instance, struct error *err);
+
 /* A tree that may be deleted. */
 struct tree_remains {
 	const char *id, *name; /* <root>/<id>/<name> */

@@ -385,14 +385,6 @@ static void say_what_is_missing(struct deck *deck, const struct workspace *works
 				"with agentdeck config set workspace.copy");
 }
 
-int tree_arrived(struct deck *deck, const struct instance *instance, struct error *err)
-{
-	if (setup_copy(deck, instance, err) < 0)
-		return -1;
-	say_what_is_missing(deck, instance->workspace);
-	return 0;
-}
-
 int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		struct error *err)
 {
@@ -421,15 +413,15 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	    (workspace->again && look_at_part(instance, &is_whole, err) < 0) ||
 	    (!is_whole && make(deck, lock, instance, err) < 0))
 		return error_prefix(err, "make the tree %s", shown);
-	/* A tree that arrives has no .gitignore yet, so the user's files would count as work. */
-	if (!workspace->arriving && setup_copy(deck, instance, err) < 0)
+	if ((workspace->arriving && tree_check_out(deck, instance, err) < 0) ||
+	    setup_copy(deck, instance, err) < 0)
 		return -1;
 	setup_want(deck, instance);
 	if (inside_settle(instance, err) < 0)
 		return error_prefix(err, "mount the tree %s", shown);
 	if (workspace->is_made)
 		warn_of_loss(deck, workspace);
-	else if (!workspace->arriving)
+	else
 		say_what_is_missing(deck, workspace);
 	log_info("tree made: %s of %s", workspace_kind_name(workspace->kind), workspace->source);
 	workspace->made_branch |= !workspace->is_made && !workspace->has_branch &&

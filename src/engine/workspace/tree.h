@@ -38,13 +38,10 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 	      struct error *err);
 
 /* Make the instance's tree if it is not made, or is gone; a warning says that it was gone.  The
- * instance is saved.  Does nothing for one that has no tree to itself.  A tree that arrives from
- * another host gets no files: they come next, and then tree_arrived() completes it. */
+ * instance is saved.  Does nothing for one that has no tree to itself.  git runs no
+ * filter for a tree that arrives from another host. */
 int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		struct error *err);
-/* The files have arrived: copy those that [workspace] copy names, and warn of what is missing.  Can
- * be repeated: it replaces no file. */
-int tree_arrived(struct deck *deck, const struct instance *instance, struct error *err);
 
 /* The repository of the instance's tree was moved to this directory: mend the tree and its records.
  * The caller saves the instance.  ERROR_INVALID: that is not the same repository, and nothing was
@@ -111,8 +108,8 @@ char *tree_work_text(const struct workspace *workspace) MUST_USE;
  * caller frees. */
 int tree_pack(const struct deck *deck, struct instance *instance, char **ret_directory,
 	      struct error *err);
-/* Make the instance's tree, if it is not there, and then that commit.  What the tree had before has
- * to be workspace->carried.  The instance is saved. */
+/* Make the instance's tree, which is there (tree_ensure()), that commit.  What it had before has to
+ * be workspace->carried.  The instance is saved. */
 int tree_unpack(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		const char *commit, struct error *err);
 /* Keep that commit beside the instance's tree, which does not change: as a branch named after that
