@@ -316,8 +316,9 @@ step_without-systemd() {	# [TEST...]
 tarball() {
 	local options archive
 	for options in '' --systemd; do
-		archive=$(limit 600 "$TOP/scripts/build-tarball" ${options:+"$options"} "$WORK/tarball" | tail -n 1)
-		limit 120 "$TOP/tests/tarball" "$archive"
+		limit 600 "$TOP/scripts/build-tarball" ${options:+"$options"} "$WORK/tarball" | tee "$WORK/tarball.said"
+		archive=$(tail -n 1 "$WORK/tarball.said")
+		limit 300 "$TOP/tests/tarball" "$archive"
 	done
 }
 
