@@ -234,8 +234,18 @@ def on_terminal(hosts, *words, until=None, asked=None, answer=b""):
 
 
 def start_time(process):
-    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+    """None: it has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/stat", encoding="utf-8") as file:
         return file.read().rpartition(")")[2].split()[19]
+    return None
+
+
+def with_start_times(processes):
+    return [(one, began) for one in processes if (began := start_time(one))]
+
+
+def have_ended(processes):
+    return not any(start_time(one) == began for one, began in processes)
 
 
 def command_of(process):
@@ -788,10 +798,10 @@ def case_a_command_that_is_killed_leaves_nothing(hosts):
     def kill(words, condition, what):
         process = subprocess.Popen(["agentdeck", *words], env=hosts.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_for(lambda: condition(process), what)
-        left = [(one, start_time(one)) for one in hosts.children(process.pid)]
+        left = with_start_times(hosts.children(process.pid))
         process.kill()
         process.communicate()
-        wait_for(lambda: not any(os.path.exists(f"/proc/{one}") and start_time(one) == began for one, began in left), f"{words} has left {left}")
+        wait_for(lambda: have_ended(left), f"{words} has left {left}")
         expect(left and hosts.masters() == masters, f"{left}; {masters} became {hosts.masters()}")
 
     kill(("-H", "gpu1", "events", "--json"), lambda process: b"snapshot_complete" in process.stdout.readline(), "no events")
@@ -1185,10 +1195,10 @@ def case_attach_that_is_killed_here_leaves_no_ssh(hosts):
 
     shell = Shell(hosts, "attach", "gpu1:talk")
     shell.wait_for(b"Ctrl-Q")
-    [attached, *left] = [(one, start_time(one)) for one in hosts.children(shell.process)]
+    [attached, *left] = with_start_times(hosts.children(shell.process))
     expect(left and len(clients()) == 1, f"{left}, {clients()}")
     os.kill(attached[0], signal.SIGKILL)
-    wait_for(lambda: not any(os.path.exists(f"/proc/{one}") and start_time(one) == began for one, began in left), f"it has left {left}")
+    wait_for(lambda: have_ended(left), f"it has left {left}")
     wait_for(lambda: clients() == [], f"{clients()} is left there")
     shell.type(b"\n")
     shell.end()

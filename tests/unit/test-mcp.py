@@ -143,7 +143,7 @@ def run_agent(home, title, *calls, by=None, has_few=False):
     script = f"{home.path}/{title}.json"
     link_of.write(script, json.dumps(calls))
     home.deck("launch", home.work, "-t", title, "-c", f"{sys.executable} {home.path}/agent.py {script}{' few' if has_few else ''}", "--no-wait", *(("--launched-by", by) if by else ()))
-    wait_for(lambda: os.path.exists(script + ".done"), f"{title} does not finish: {home.deck('session', 'output', title, '--pane')}")
+    wait_for(lambda: os.path.exists(script + ".done"), f"{title} does not finish")
     with open(script + ".done", encoding="utf-8") as file:
         return json.load(file)
 
