@@ -9,8 +9,8 @@
 
 /* Watch path for these events (IN_*). Returns a descriptor, which the caller closes. It is readable
  * when one has occurred, and does not block. -1: path does not exist, or the user has too many
- * watches.  The close takes some 16 ms, since the kernel waits until no event is on its way: for
- * what is there at once, or soon, look first. */
+ * watches.  Closing it takes some 16 ms, since the kernel waits until no event is pending.  So look
+ * first, and watch only what is not there yet. */
 int watch_open(const char *path, uint32_t events);
 
 /* Let the descriptor watch path, too.  False: see watch_open(). */
